@@ -1,0 +1,115 @@
+"""The transcript of one session, as a run writes it and the evaluator reads it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from atr_data.usage import Usage
+
+
+class ToolCall(BaseModel):
+    """A call as the model sent it. `parse_error` tells why arguments could not be used; they are {} then."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    requestor: Literal["assistant", "user"] = "assistant"
+    parse_error: str | None = None
+
+
+class Message(BaseModel):
+    """One message. `turn_idx` counts from 0 (system) without gaps."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    tool_call_id: str | None = None
+    tool_error: bool | None = None
+    turn_idx: int = 0
+    timestamp: str = Field(default_factory=lambda: datetime.now(UTC).isoformat())
+    reasoning_content: str | None = None
+    native_assistant_payload: dict[str, Any] | list[Any] | None = None
+    native_payload_format: str | None = None
+
+
+EventKind = Literal[
+    "send_event",
+    "route_decision",
+    "cls_verdict",
+    "rule_hook_token_missing",
+    "off_protocol_ask",
+    "hook_appended",
+    "stu_mixed_with_tools",
+    "stu_duplicate_same_turn",
+]
+
+
+class InteractionEvent(BaseModel):
+    """Something worth counting that happened around the assistant message `turn_idx`.
+
+    The last group of fields stands in older files only; a current run leaves them empty.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    kind: EventKind
+    turn_idx: int
+    output: str | None = None
+    reason: str | None = None
+    was_hook_rescued: bool = False
+    route: Literal["rule", "task"] | None = None
+    is_strict_rule_question: bool | None = None
+    rule_question_span: str | None = None
+    rule_id: str | None = None
+    cls_status: Literal["hit", "miss", "error"] | None = None
+    attempt_idx: int | None = None
+    question: str | None = None
+    sibling_tool_names: list[str] | None = None
+    duplicate_count: int | None = None
+
+    cls_error: bool = False
+    router_error: str | None = None
+    is_cross_session_ask: bool | None = None
+    reason_has_cross_session_rule_intent: bool | None = None
+    output_asks_cross_session_rule_question: bool | None = None
+    classification: Literal["task_clarification", "cross_session", "chitchat"] | None = None
+    sim_reasoning: str | None = None
+
+
+TerminationReason = Literal[
+    "agent_stop",
+    "task_complete",
+    "task_no_progress",
+    "agent_empty_response",
+    "max_steps",
+    "timeout",
+    "context_overflow",
+]
+
+
+class Trajectory(BaseModel):
+    """`duration_seconds` in seconds, two decimals. `termination_reason` is a TerminationReason, or one of
+    the legacy reasons of an older file. `context_sha256` is the digest of the memory context that the
+    session saw (of the empty text when it saw none); files of other programs lack it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    session_id: str
+    session_type: Literal["learning", "test"]
+    agent_variant: str
+    messages: list[Message] = Field(default_factory=list[Message])
+    termination_reason: str = "agent_stop"
+    termination_subreason: str | None = None
+    step_count: int = 0
+    duration_seconds: float = 0.0
+    token_usage: dict[str, Usage] = Field(default_factory=dict)
+    memory_snapshot: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    interaction_events: list[InteractionEvent] = Field(default_factory=list[InteractionEvent])
+    context_sha256: str | None = None

