@@ -187,7 +187,8 @@ class Episode(Record):
 
 
 def seed_of(episode_id: str) -> int | None:
-    match = re.search(r"_seed(\d{3})$", episode_id)
+    """The number in the first `seed<N>` that stands between underscores, or None."""
+    match = re.search(r"(?:^|_)seed(\d+)(?=_|$)", episode_id)
     return int(match[1]) if match else None
 
 

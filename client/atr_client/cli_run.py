@@ -1,0 +1,106 @@
+"""The `run` command."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import anyio
+import click
+from pydantic import ValidationError
+from rich.console import Console
+
+from atr_client.cell import Cell
+from atr_client.cli_errors import reported_errors
+from atr_client.config import RunConfig, first_problem, load_config
+from atr_client.errors import ConfigError
+from atr_client.logs import route_structlog, terminal_log
+from atr_client.plan import Overrides, check_writable, outputs_root, plan_cells
+from atr_client.progress import Lines, Progress, live_bars
+from atr_client.results import print_results
+from atr_client.sweep import SweepReport, refuse_busy, run_sweep, write_summary
+
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the command line asked for. Empty `select`, `variants` and `models` leave the file's as they are;
+    `live` wants bars where there is a terminal."""
+
+    config: str
+    select: Sequence[str] = ()
+    variants: Sequence[str] = ()
+    models: Sequence[str] = ()
+    live: bool = True
+    overrides: Overrides = field(default_factory=Overrides)
+
+
+def run_command(request: RunRequest) -> int:
+    """Runs the sweep and prints its results. Returns the exit code."""
+    errors = Console(stderr=True)
+    route_structlog()
+    with reported_errors():
+        config = _narrowed(load_config(request.config), request)
+        root = outputs_root(config, request.overrides.outputs)
+        check_writable(root)
+        cells = plan_cells(config, root, request.overrides)
+        refuse_busy(cells)
+        report = SweepReport([cell.key for cell in cells])
+        interrupted = False
+        try:
+            with _progress(errors, cells, live=request.live) as progress, terminal_log(_printer(errors)):
+                anyio.run(_sweep, cells, config.limits.cells, progress, report)
+        except KeyboardInterrupt:
+            interrupted = True
+        summary = write_summary(root, report, _arguments(request))
+    print_results(Console(), report.sorted_rows)
+    click.echo(f"summary: {summary}")
+    if interrupted:
+        click.echo("interrupted; run the same command to resume", err=True)
+        return EXIT_INTERRUPTED
+    return report.exit_code
+
+
+async def _sweep(cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport) -> None:
+    await run_sweep(cells, at_once=at_once, progress=progress, report=report)
+
+
+def _narrowed(config: RunConfig, request: RunRequest) -> RunConfig:
+    values = config.model_dump()
+    if request.select:
+        values["episodes"]["select"] = list(request.select)
+    if request.variants:
+        values["variants"] = list(request.variants)
+    if request.models:
+        values["models"] = list(request.models)
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"command line: {first_problem(error)}") from error
+
+
+@contextmanager
+def _progress(console: Console, cells: Sequence[Cell], *, live: bool) -> Generator[Progress]:
+    if live and console.is_terminal:
+        with live_bars(console, [cell.key for cell in cells]) as bars:
+            yield bars
+    else:
+        yield Lines(_printer(console))
+
+
+def _printer(console: Console):
+    def show(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return show
+
+
+def _arguments(request: RunRequest) -> dict[str, object]:
+    return {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in {**asdict(request), **asdict(request.overrides)}.items()
+        if name != "overrides"
+    }

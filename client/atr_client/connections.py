@@ -1,0 +1,36 @@
+"""Connections to MCP servers. Whatever the transport, callers hold the same client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from mcp import Client, StdioServerParameters
+from mcp.client import Transport
+from mcp.server import Server
+
+CALL_TIMEOUT = 60.0
+"""Seconds that one call to a tool server may take."""
+
+Target = Server[Any] | StdioServerParameters | Transport | str
+"""A server object (in process), a command line (stdio), a transport, or the URL of an HTTP server."""
+
+
+@asynccontextmanager
+async def connect(target: Target) -> AsyncGenerator[Client]:
+    """An initialised client. What is raised inside comes out as it was raised: the SDK's task group would
+    wrap it otherwise."""
+    try:
+        async with Client(target, read_timeout_seconds=CALL_TIMEOUT) as client:
+            yield client
+    except BaseExceptionGroup as group:
+        raise _only(group) from group
+
+
+def _only(error: BaseException) -> BaseException:
+    """The one error that nested groups of one wrap, or the group that holds several."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    inner = cast(BaseExceptionGroup[BaseException], error).exceptions
+    return _only(inner[0]) if len(inner) == 1 else cast(BaseException, error)

@@ -1,0 +1,193 @@
+"""What an agent can read: its system prompt, the conversation, and the objects that tools have shown it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from atr_client.models.base import ToolSpec
+from atr_data.constants import CONFIRMATION, DEFLECT_TEXT, FINISH_SESSION, SEND_TO_USER
+from atr_data.trajectory import Message, ToolCall
+
+READING = ("search_", "list_", "compare_", "check_", "find_", "track_", "review_", "get_")
+"""How the names of tools begin that only look."""
+
+_ROW_KEY = {
+    "selected_stop_id": "stop_id",
+    "selected_alternative_stop_id": "stop_id",
+    "target_id": "event_id",
+}
+
+_SESSION = re.compile(r"^\[(?:Session|Prior statement) \d+\]$", re.M)
+_LINE = re.compile(r"^\[(user|assistant to user|tool call|tool result)\]: ", re.M)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An object of a tool result. `fields` holds its attributes too, next to the rest."""
+
+    fields: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        return " ".join(f"{key} {_spoken(value)}" for key, value in self.fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something that the user said and may have meant to last. `question` is what it answered, if known;
+    `tools` are those that the assistant called in that conversation."""
+
+    text: str
+    question: str
+    tools: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call with its result."""
+
+    call: ToolCall
+    result: Any
+    is_error: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """The transcript and the tools, read on demand."""
+
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec]
+
+    @property
+    def is_learning(self) -> bool:
+        return any(tool.name == SEND_TO_USER for tool in self.tools)
+
+    @property
+    def system(self) -> str:
+        return self.messages[0].content or ""
+
+    @cached_property
+    def user_texts(self) -> list[str]:
+        return [message.content or "" for message in self.messages if message.role == "user"]
+
+    @property
+    def request(self) -> str:
+        """All that the user said in this session."""
+        return "\n".join(self.user_texts)
+
+    @cached_property
+    def sent(self) -> list[str]:
+        return [
+            str(call.arguments.get("output", ""))
+            for message in self.messages
+            for call in message.tool_calls or ()
+            if call.name == SEND_TO_USER
+        ]
+
+    @cached_property
+    def done(self) -> list[Done]:
+        """Calls to the environment, in order."""
+        results = {m.tool_call_id: m for m in self.messages if m.role == "tool"}
+        found: list[Done] = []
+        for message in self.messages:
+            for call in message.tool_calls or ():
+                if call.name not in (SEND_TO_USER, FINISH_SESSION) and (result := results.get(call.id)):
+                    found.append(Done(call, _json(result.content), bool(result.tool_error)))
+        return found
+
+    @property
+    def writes(self) -> list[Done]:
+        return [done for done in self.done if is_writing(done.call.name)]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Objects shown so far, each once, as they were shown last."""
+        rows: dict[tuple[str, str], Row] = {}
+        for done in self.done:
+            if not done.is_error:
+                for item in _objects(done.result):
+                    key = next((k for k in item if k.endswith("_id")), None)
+                    if key is not None:
+                        rows[key, str(item[key])] = Row(_flat(item))
+        return list(rows.values())
+
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """What the user said in earlier conversations, sentence groups that answer a question first."""
+        match = re.search(r"<context>\n(.*)\n</context>", self.system, re.S)
+        return list(_statements(match[1])) if match else []
+
+    def tool(self, name: str) -> ToolSpec | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+def is_writing(name: str) -> bool:
+    return not name.startswith(READING) and name not in (SEND_TO_USER, FINISH_SESSION, CONFIRMATION)
+
+
+def properties(tool: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
+    return cast(Mapping[str, Mapping[str, Any]], tool.input_schema.get("properties", {}))
+
+
+def required(tool: ToolSpec) -> Sequence[str]:
+    return cast(Sequence[str], tool.input_schema.get("required", ()))
+
+
+def row_key(parameter: str) -> str:
+    """Under which key an object shows the id that a parameter takes."""
+    singular = parameter.removesuffix("s") if parameter.endswith("_ids") else parameter
+    return _ROW_KEY.get(singular, singular)
+
+
+def _statements(context: str) -> Iterator[Statement]:
+    for block in _SESSION.split(context):
+        pieces = _LINE.split(block)[1:]
+        lines = list(zip(pieces[::2], pieces[1::2], strict=True))
+        tools = frozenset(text.partition("(")[0].strip() for speaker, text in lines if speaker == "tool call")
+        question = ""
+        for speaker, text in lines:
+            if speaker == "assistant to user":
+                question = text.strip()
+            elif speaker == "user" and (said := _lasting(text)):
+                yield Statement(said, question, tools)
+
+
+def _lasting(text: str) -> str:
+    """What is left of a user's line without the deflecting phrase."""
+    kept = (part.strip() for part in _SENTENCE.split(text) if DEFLECT_TEXT.lower() not in part.lower())
+    return " ".join(part for part in kept if part)
+
+
+def _objects(result: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(result, dict):
+        for value in cast(dict[str, Any], result).values():
+            if isinstance(value, list):
+                for item in cast(list[Any], value):
+                    if isinstance(item, dict):
+                        yield cast(dict[str, Any], item)
+
+
+def _flat(item: dict[str, Any]) -> dict[str, Any]:
+    attributes = cast(dict[str, Any], item.get("attributes") or {})
+    return {**attributes, **{key: value for key, value in item.items() if key != "attributes"}}
+
+
+def _spoken(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(_spoken(item) for item in cast(list[Any], value))
+    if isinstance(value, dict):
+        return " ".join(f"{k} {_spoken(v)}" for k, v in cast(dict[str, Any], value).items())
+    return "" if value is None else str(value)
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text or "")
+    except ValueError:
+        return None

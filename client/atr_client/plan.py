@@ -1,0 +1,136 @@
+"""From a configuration to the cells of a sweep."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from atr_client.cell import Cell, CellOptions
+from atr_client.config import RunConfig
+from atr_client.errors import ConfigError
+from atr_client.layout import CellKey
+from atr_client.manifest import new_manifest
+from atr_client.players import Players, offline_users
+from atr_client.provenance import collect_provenance, episode_sha256
+from atr_client.registry import find_model, limited
+from atr_client.turns import SessionSettings
+from atr_data import load_episode, packaged_episodes_dir, select_episodes
+
+EPISODES_VARIABLE = "ATR_EPISODES"
+OUTPUTS_VARIABLE = "ATR_OUTPUTS_ROOT"
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What a command line says beyond the configuration file."""
+
+    episodes: Path | None = None
+    outputs: Path | None = None
+    fresh: bool = False
+    compatible: bool = False
+    allow_stale_resume: bool = False
+    trace_footers: bool = True
+
+
+def episodes_folder(
+    config: RunConfig, option: Path | None = None, environment: Mapping[str, str] = os.environ
+) -> Path:
+    """The option, else the configuration, else ATR_EPISODES, else the episodes that ship with the package.
+
+    Raises ConfigError when the configuration wants a folder and nobody names one.
+    """
+    if folder := option or config.episodes.folder:
+        return folder
+    if from_environment := environment.get(EPISODES_VARIABLE):
+        return Path(from_environment)
+    if config.episodes.needs_folder:
+        raise ConfigError(
+            f"{config.name}: name the folder of the episodes with --episodes DIR or {EPISODES_VARIABLE}"
+        )
+    return packaged_episodes_dir()
+
+
+def outputs_root(
+    config: RunConfig, option: Path | None = None, environment: Mapping[str, str] = os.environ
+) -> Path:
+    """The option, else ATR_OUTPUTS_ROOT, else the configuration."""
+    if option:
+        return option
+    from_environment = environment.get(OUTPUTS_VARIABLE)
+    return Path(from_environment) if from_environment else config.outputs
+
+
+def check_writable(root: Path) -> None:
+    """Creates the folder if need be. Raises ConfigError when nothing can be written there."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=root, prefix=".write-test-"):
+            pass
+    except OSError as error:
+        raise ConfigError(f"outputs folder {root} cannot be written to: {error.strerror}") from error
+
+
+def plan_cells(config: RunConfig, root: Path, overrides: Overrides | None = None) -> list[Cell]:
+    """The cells of a configuration: every episode with every model and every variant, in this order.
+
+    Raises ConfigError for an unknown model or for two cells that would share a folder, and DataError for
+    episodes that cannot be used.
+    """
+    overrides = overrides or Overrides()
+    folder = episodes_folder(config, overrides.episodes)
+    options = CellOptions(
+        test_sessions=config.limits.test_sessions,
+        fresh=overrides.fresh,
+        compatible=config.compatible or overrides.compatible,
+        allow_stale_resume=overrides.allow_stale_resume,
+        traces=config.traces,
+        trace_footers=overrides.trace_footers,
+    )
+    settings = SessionSettings(config.limits.max_steps, config.limits.timeout, config.hook)
+    provenance = collect_provenance()
+    models = [find_model(model_id) for model_id in config.models]
+    limiters = {entry.model_id: anyio.CapacityLimiter(config.limits.calls_per_model) for entry in models}
+    user_of = offline_users(config.user_sim)
+    cells: dict[str, Cell] = {}
+    for path in select_episodes(config.episodes.select, folder):
+        episode = load_episode(path)
+        digest = episode_sha256(episode)
+        for entry in models:
+            for variant in config.variants:
+                key = CellKey.of(
+                    episode,
+                    variant=variant,
+                    model=entry.model_id,
+                    layer=config.memory_layer,
+                    hook=config.hook,
+                    smoke=config.smoke,
+                )
+                manifest = new_manifest(
+                    key,
+                    provenance,
+                    episode_path=str(path.resolve()),
+                    episode_sha256=digest,
+                    model=entry.identity,
+                    user_sim=config.user_sim.model_dump(),
+                    max_steps=config.limits.max_steps,
+                    timeout=config.limits.timeout,
+                )
+                model = limited(entry.make(), limiters[entry.model_id])
+                players = Players(episode, variant, model, user_of, settings)
+                cell = Cell(key, episode, key.folder(root), manifest, players, options)
+                _add(cells, cell)
+    return list(cells.values())
+
+
+def _add(cells: dict[str, Cell], cell: Cell) -> None:
+    if other := cells.get(cell.key.cell_id):
+        raise ConfigError(
+            f"two cells would share the folder {cell.key.cell_id}: "
+            f"{other.key.episode_id} with {other.key.model}, and {cell.key.episode_id} with {cell.key.model}"
+        )
+    cells[cell.key.cell_id] = cell

@@ -1,0 +1,96 @@
+"""What a sweep tells about itself while it runs, and two ways to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import (
+    Progress as Bar,
+)
+
+from atr_client.layout import CellKey
+from atr_data.trajectory import Trajectory
+
+
+class Progress(Protocol):
+    """Told of every step in the order in which they happen; cells may interleave."""
+
+    def cell_started(self, key: CellKey, sessions: int) -> None: ...
+
+    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None: ...
+
+    def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None: ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def cell_started(self, key: CellKey, sessions: int) -> None: ...
+
+    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None: ...
+
+    def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """One plain line per cell that starts or ends, for logs and pipes."""
+
+    show: Callable[[str], None]
+
+    def cell_started(self, key: CellKey, sessions: int) -> None:
+        self.show(f"start {key.cell_id} ({sessions} sessions)")
+
+    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None: ...
+
+    def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
+        self.show(f"{verdict(row)} {key.cell_id}")
+
+
+@dataclass(slots=True)
+class Bars:
+    """A live bar per running cell and one for the whole sweep."""
+
+    bar: Bar
+    total: TaskID
+    cells: dict[str, TaskID] = field(default_factory=dict[str, TaskID])
+
+    def cell_started(self, key: CellKey, sessions: int) -> None:
+        name = f"{key.persona_id} {key.variant} {key.model}"
+        self.cells[key.cell_id] = self.bar.add_task(name, total=sessions)
+
+    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
+        self.bar.advance(self.cells[key.cell_id])
+
+    def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
+        if task := self.cells.pop(key.cell_id, None):
+            self.bar.remove_task(task)
+        self.bar.advance(self.total)
+        self.bar.console.print(f"{verdict(row)} {key.cell_id}", markup=False, highlight=False)
+
+
+@contextmanager
+def live_bars(console: Console, cells: Sequence[CellKey]) -> Generator[Bars]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=console, transient=True) as bar:
+        yield Bars(bar, bar.add_task("cells", total=len(cells)))
+
+
+def verdict(row: Mapping[str, Any]) -> str:
+    """One short phrase for what became of a cell."""
+    if row.get("skipped"):
+        return "kept"
+    if row["ok"]:
+        return f"done {row['ts_pass']}/{row['ts_total']}"
+    return f"{'aborted' if row.get('aborted') else 'failed'} ({row['error']})"

@@ -1,0 +1,197 @@
+"""What the turn loop does beyond the conformance vectors: unusable arguments, deadlines, offered tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from atr_client.environments import open_environment
+from atr_client.faults import CellAbort
+from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.recorder import SessionRecorder
+from atr_client.session import run_session
+from atr_client.turns import SessionSettings, ToolOutcome
+from atr_data.calls import CallLog, CallRecord, read_calls
+from atr_data.episode import Episode
+from atr_data.trajectory import Message, ToolCall, Trajectory
+from atr_servers import build_server
+
+FILE = {"id": "fil_1", "type": "file", "attributes": {"name": "scan.pdf", "file_type": "pdf"}}
+EPISODE = Episode.model_validate(
+    {
+        "episode_id": "pat_seed000",
+        "raw_persona": {"persona_id": "pat", "narrative": "Pat."},
+        "structured_persona": {},
+        "rules": [],
+        "learning_sessions": [],
+        "test_sessions": [
+            {
+                "session_id": "pat_t",
+                "domain": "workspace",
+                "rule_id": "r",
+                "instruction": "List my files.",
+                "local_env": {"tools": ["list_files", "delete_files"], "references": [FILE]},
+                "labels": {},
+            }
+        ],
+    }
+)
+SESSION = EPISODE.test_sessions[0]
+FINISH = ModelReply(tool_calls=[ToolCall(id="end", name="finish_session")])
+
+
+class Script:
+    """An agent that says what it is told to, one reply a call."""
+
+    def __init__(self, *replies: ModelReply) -> None:
+        self.replies = list(replies)
+        self.seen: list[list[Message]] = []
+
+    async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+        self.seen.append(list(messages))
+        return self.replies.pop(0)
+
+
+def one_call(name: str, arguments: dict[str, Any], parse_error: str | None = None) -> ModelReply:
+    return ModelReply(tool_calls=[ToolCall(id="c1", name=name, arguments=arguments, parse_error=parse_error)])
+
+
+async def play(agent: Script, folder: Path, **settings: Any) -> tuple[Trajectory, list[CallRecord]]:
+    path = folder / "calls.jsonl"
+    with CallLog(path) as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder) as environment:
+            trajectory = await run(agent, environment, **settings)
+    return trajectory, [record for record in read_calls(path) if isinstance(record, CallRecord)]
+
+
+async def run(agent: Script, environment: Any, **settings: Any) -> Trajectory:
+    return await run_session(
+        episode=EPISODE,
+        session=SESSION,
+        variant="default",
+        model=agent,
+        memory_context=None,
+        user=None,
+        environment=environment,
+        settings=SessionSettings(**settings),
+    )
+
+
+async def test_arguments_that_did_not_parse_never_reach_the_environment(tmp_path: Path) -> None:
+    agent = Script(one_call("delete_files", {}, "arguments are not JSON: Expecting value"), FINISH)
+    trajectory, calls = await play(agent, tmp_path)
+    answer = trajectory.messages[3]
+    assert answer.tool_error is True
+    assert "not JSON" in json.loads(answer.content or "")["error"]
+    assert [(c.tool, c.is_error, c.note) for c in calls] == [("delete_files", True, "refused by the harness")]
+    call = (trajectory.messages[2].tool_calls or [])[0]
+    assert (call.arguments, call.parse_error) == ({}, "arguments are not JSON: Expecting value")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"location": float("nan")}, "finite"),
+        ({"location": "\ud800"}, "text"),
+        ({"location": json.loads("[" * 100 + "]" * 100)}, "deep"),
+        ({"location": "x" * (2 << 20)}, "large"),
+    ],
+)
+async def test_arguments_no_wire_can_carry_are_refused_and_logged(
+    tmp_path: Path, arguments: dict[str, Any], word: str
+) -> None:
+    trajectory, calls = await play(Script(one_call("list_files", arguments), FINISH), tmp_path)
+    assert trajectory.messages[3].tool_error is True
+    assert word in (trajectory.messages[3].content or "")
+    assert [(call.arguments, call.is_error) for call in calls] == [({}, True)]
+    assert trajectory.termination_reason == "agent_stop"
+    assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
+
+
+async def test_text_no_encoding_can_carry_is_written_with_replacement_signs(tmp_path: Path) -> None:
+    odd = ModelReply("a\ud800b", [ToolCall(id="i\udfff", name="nope\ud800")])
+    trajectory, calls = await play(Script(odd, FINISH), tmp_path)
+    assert trajectory.messages[2].content == "a?b"
+    assert [(call.call_id, call.tool) for call in calls] == [("i?", "nope?")]
+    assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
+
+
+async def test_a_dropped_argument_is_noted_in_the_call_log(tmp_path: Path) -> None:
+    reply = one_call("list_files", {"wait_for_previous": True})
+    trajectory, calls = await play(Script(reply, FINISH), tmp_path)
+    assert trajectory.messages[3].tool_error is False
+    assert calls[0].note == "dropped arguments: wait_for_previous"
+    assert calls[0].arguments == {"wait_for_previous": True}
+    assert calls[0].result == trajectory.messages[3].content
+
+
+async def test_the_deadline_cuts_a_slow_call_and_keeps_the_transcript() -> None:
+    class Slow:
+        async def tools(self) -> Sequence[ToolSpec]:
+            return []
+
+        async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            await anyio.sleep(60)
+            raise AssertionError("the deadline did not come")
+
+    trajectory = await run(Script(one_call("list_files", {})), Slow(), timeout=0.05)
+    assert trajectory.termination_reason == "timeout"
+    assert [message.role for message in trajectory.messages] == ["system", "user", "assistant"]
+
+
+async def test_a_server_that_offers_other_tools_than_the_session_names_stops_the_cell(tmp_path: Path) -> None:
+    other = build_server("workspace", [], None, ["list_files"])
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder, target=other) as environment:
+            with pytest.raises(CellAbort, match="offers 2 tools, not 3") as caught:
+                await environment.tools()
+    assert (caught.value.module, caught.value.session_id) == ("environment", "pat_t")
+
+
+async def test_an_error_inside_an_environment_comes_out_as_it_was_raised(tmp_path: Path) -> None:
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        with pytest.raises(LookupError, match="mine"):
+            async with open_environment(EPISODE, SESSION, recorder):
+                raise LookupError("mine")
+
+
+async def test_a_server_that_cannot_be_reached_aborts_the_cell(tmp_path: Path) -> None:
+    from mcp import StdioServerParameters
+
+    gone = StdioServerParameters(command=str(tmp_path / "no-such-program"))
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        with pytest.raises(CellAbort, match="cannot connect"):
+            async with open_environment(EPISODE, SESSION, recorder, target=gone):
+                pass
+
+
+async def test_a_privileged_model_is_shown_the_session(tmp_path: Path) -> None:
+    class Peeking:
+        def for_session(self, episode: Episode, session: Any) -> Script:
+            assert (episode, session) == (EPISODE, SESSION)
+            return Script(FINISH)
+
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder) as environment:
+            trajectory = await run_session(
+                episode=EPISODE,
+                session=SESSION,
+                variant="default",
+                model=Peeking(),
+                memory_context="remembered",
+                user=None,
+                environment=environment,
+                settings=SessionSettings(),
+            )
+    assert trajectory.termination_reason == "agent_stop"
+    assert "<context>\nremembered\n</context>" in (trajectory.messages[0].content or "")
