@@ -83,7 +83,7 @@ class TestChoosing:
 
     def test_a_statement_outweighs_the_request(self) -> None:
         asked = "Reply to the plumber that Friday works."
-        statement = "I want replies drafted, so I can read them."
+        statement = "I like to look over a draft first."
         mail = [Row({"message_id": "m", "thread_id": "t"})]
         without = best_tool(tools_of("communication"), asked, "", mail)
         with_rule = best_tool(tools_of("communication"), asked, statement, mail)

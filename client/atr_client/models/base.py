@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall
@@ -20,9 +20,13 @@ class ToolSpec:
     input_schema: Mapping[str, Any]
 
 
+Finish = Literal["stop", "tool_calls", "length", "refusal", "content_filter"]
+
+
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One reply. Native payload and format are stored with the message and sent back on the next turn."""
+    """One reply. Native payload and format are stored with the message and sent back on the next turn.
+    `finish` says why the model stopped; anything but `stop` and `tool_calls` is a reply cut short."""
 
     content: str | None = None
     tool_calls: list[ToolCall] = field(default_factory=list[ToolCall])
@@ -30,6 +34,7 @@ class ModelReply:
     reasoning_content: str | None = None
     native_assistant_payload: dict[str, Any] | list[Any] | None = None
     native_payload_format: str | None = None
+    finish: Finish = "stop"
 
     @property
     def is_empty(self) -> bool:

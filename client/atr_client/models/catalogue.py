@@ -1,0 +1,166 @@
+"""The model registry: which models there are, how each is reached, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from atr_client.models.wire import Endpoint, WireFormat
+
+Reasoning = Literal["on", "off"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Price(_Section):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+
+
+def on_off(value: Any) -> Any:
+    """YAML 1.1 reads a bare `on` or `off` as a boolean; this reads it back."""
+    return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+
+
+class ReasoningSwitch(_Section):
+    """Request parameters for each position of the switch."""
+
+    on: dict[str, Any] = {}
+    off: dict[str, Any] = {}
+    unset: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_words(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {on_off(key): item for key, item in cast(dict[Any, Any], value).items()}
+
+    def parameters(self, position: Reasoning | None) -> dict[str, Any]:
+        return {"on": self.on, "off": self.off, None: self.unset}[position]
+
+
+class ProviderEntry(_Section):
+    """How the models of one provider are reached. `key` and `base_url_env` name environment variables."""
+
+    wire: WireFormat
+    key: str | None = None
+    base_url: str | None = None
+    base_url_env: str | None = None
+    sampling: bool = True
+    max_output_tokens: int | None = Field(default=None, gt=0)
+    payload_format: str | None = None
+    echo_reasoning: Literal["never", "tool_turns", "always"] = "never"
+    structured_output: bool = True
+    reasoning: ReasoningSwitch = ReasoningSwitch()
+    context: int | None = Field(default=None, gt=0)
+    price: Price | None = None
+
+
+class ModelOverride(_Section):
+    """What a model says beyond its provider. `model` is the name on the wire, by default the id without the
+    provider."""
+
+    model: str | None = None
+    aliases: list[str] = []
+    wire: WireFormat | None = None
+    key: str | None = None
+    base_url: str | None = None
+    base_url_env: str | None = None
+    sampling: bool | None = None
+    max_output_tokens: int | None = Field(default=None, gt=0)
+    payload_format: str | None = None
+    echo_reasoning: Literal["never", "tool_turns", "always"] | None = None
+    structured_output: bool | None = None
+    reasoning: ReasoningSwitch | None = None
+    context: int | None = Field(default=None, gt=0)
+    price: Price | None = None
+
+
+class Catalogue(_Section):
+    """Providers and models as the registry file, or a run configuration, has them."""
+
+    providers: dict[str, ProviderEntry] = {}
+    models: dict[str, ModelOverride] = {}
+
+    def extended(self, other: Catalogue) -> Catalogue:
+        """This one with the entries of another, which win."""
+        return Catalogue(
+            providers={**self.providers, **other.providers}, models={**self.models, **other.models}
+        )
+
+    def find(self, name: str) -> RemoteModel:
+        """A model by id or alias. Any model of a known provider can be had by its id.
+
+        Raises LookupError in one line, with what would be right.
+        """
+        aliases = {alias: id_ for id_, entry in self.models.items() for alias in entry.aliases}
+        model_id = aliases.get(name, name)
+        override = self.models.get(model_id, ModelOverride())
+        provider_name, _, rest = model_id.partition("/")
+        provider = self.providers.get(provider_name)
+        changes = override.model_dump(exclude_none=True, exclude={"model", "aliases"})
+        if provider is None and "wire" not in changes:
+            known = ", ".join(self.providers)
+            raise LookupError(
+                f"unknown model {name!r}: an id is provider/model with one of the providers {known}, "
+                "or an entry under registry.models that names its wire"
+            )
+        base = provider.model_dump() if provider else {}
+        entry = ProviderEntry.model_validate({**base, **changes})
+        wire_name = override.model or rest
+        if not wire_name:
+            raise LookupError(f"model {name!r} has no name behind its provider; write {name}/MODEL")
+        return RemoteModel(model_id=model_id, provider=provider_name, model=wire_name, entry=entry)
+
+
+class RemoteModel(_Section):
+    """A model that is reached over the network."""
+
+    model_id: str
+    provider: str
+    model: str
+    entry: ProviderEntry
+
+    def endpoint(
+        self, environment: Mapping[str, str], *, reasoning: Reasoning | None, timeout: float
+    ) -> Endpoint:
+        """Raises LookupError when the variable that should hold the key is not set."""
+        entry = self.entry
+        key = environment.get(entry.key, "") if entry.key else "none"
+        if not key:
+            raise LookupError(f"model {self.model_id}: the environment variable {entry.key} is not set")
+        override = environment.get(entry.base_url_env) if entry.base_url_env else None
+        return Endpoint(
+            model=self.model,
+            api_key=key,
+            base_url=override or entry.base_url,
+            timeout=timeout,
+            max_output_tokens=entry.max_output_tokens,
+            parameters=entry.reasoning.parameters(reasoning),
+            sampling=entry.sampling,
+            payload_format=entry.payload_format,
+            echo_reasoning=entry.echo_reasoning,
+            structured_output=entry.structured_output,
+        )
+
+
+def registry_path() -> Path:
+    """The registry that ships with the package, in a checkout or an installed wheel."""
+    package = Path(str(files("atr_client")))
+    inside = package / "configs" / "models.yaml"
+    return inside if inside.exists() else package.parent.parent / "configs" / "models.yaml"
+
+
+def packaged_catalogue() -> Catalogue:
+    return Catalogue.model_validate(yaml.safe_load(registry_path().read_text(encoding="utf-8")))

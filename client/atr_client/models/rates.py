@@ -1,0 +1,58 @@
+"""Ceilings on requests and tokens per minute, for providers that count them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+import anyio
+
+WINDOW = 60.0
+
+
+class RateCeiling:
+    """Lets a call begin when the last minute holds fewer than so many requests and tokens.
+
+    Tokens are known only afterwards, so a call may overshoot once; the next ones then wait it out.
+    """
+
+    def __init__(
+        self,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._requests_per_minute = requests_per_minute
+        self._tokens_per_minute = tokens_per_minute
+        self._clock = clock
+        self._requests: deque[float] = deque()
+        self._tokens: deque[tuple[float, int]] = deque()
+        self._lock = anyio.Lock()
+
+    async def admit(self) -> None:
+        async with self._lock:
+            await anyio.sleep(self._seconds_to_wait())
+            self._requests.append(self._clock())
+
+    def spent(self, tokens: int) -> None:
+        self._tokens.append((self._clock(), tokens))
+
+    def _seconds_to_wait(self) -> float:
+        horizon = self._clock() - WINDOW
+        while self._requests and self._requests[0] <= horizon:
+            self._requests.popleft()
+        while self._tokens and self._tokens[0][0] <= horizon:
+            self._tokens.popleft()
+        waits = [0.0]
+        if self._requests_per_minute is not None and len(self._requests) >= self._requests_per_minute:
+            waits.append(self._requests[0] - horizon)
+        if self._tokens_per_minute is not None:
+            excess = sum(tokens for _, tokens in self._tokens) - self._tokens_per_minute
+            for moment, tokens in self._tokens:
+                if excess < 0:
+                    break
+                waits.append(moment - horizon)
+                excess -= tokens
+        return max(waits)

@@ -1,0 +1,79 @@
+"""The seam between this project and a provider's SDK: one request in, one reply out, faults sorted.
+
+A module per wire format implements `Wire` and holds the only import of its SDK. Everything that all providers
+share (retries, rate limits, prices, recording) stands around it and knows this seam alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from atr_client.models.base import ModelError, ModelReply, ToolSpec
+from atr_data.trajectory import Message
+
+WireFormat = Literal["openai_responses", "openai_chat", "anthropic", "google"]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is reached and how it is addressed.
+
+    `base_url` None: the SDK's default. `timeout` in seconds for one HTTP call. `parameters` are added to
+    every request as they stand (the reasoning switch lives here). `payload_format` marks replies, and stored
+    payloads of that format are sent back. `echo_reasoning` says on which assistant turns plain reasoning text
+    is sent back. `structured_output`: the provider takes a JSON Schema for the answer.
+    """
+
+    model: str
+    api_key: str = field(repr=False)
+    base_url: str | None = None
+    timeout: float = 360.0
+    max_output_tokens: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sampling: bool = True
+    payload_format: str | None = None
+    echo_reasoning: Literal["never", "tool_turns", "always"] = "never"
+    structured_output: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """One call. The first message is the system message. `schema` asks for JSON of that form. `temperature`
+    and `seed` are left out where the endpoint takes no sampling parameters."""
+
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    schema: Mapping[str, Any] | None = None
+    temperature: float | None = None
+    seed: int | None = None
+
+
+class WireError(Exception):
+    """A call failed at the provider or on the way. `status` is the HTTP status, None when there was no
+    answer; `retry_after` in seconds, as the provider asked. The message is the provider's, without keys."""
+
+    def __init__(
+        self, reason: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        self.retryable, self.status, self.retry_after = retryable, status, retry_after
+        super().__init__(reason)
+
+
+class ContextOverflow(ModelError):
+    """The conversation no longer fits the model's context: an outcome of the session, not a failure."""
+
+
+class Wire(Protocol):
+    """A client of one endpoint; open until it is closed.
+
+    `send` raises WireError, or ContextOverflow.
+    """
+
+    async def send(self, request: WireRequest) -> ModelReply: ...
+
+    async def aclose(self) -> None: ...
+
+
+RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})

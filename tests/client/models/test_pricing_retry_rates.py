@@ -1,0 +1,132 @@
+"""What stands around every provider: prices, retries, ceilings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from atr_client.models.catalogue import Catalogue, packaged_catalogue
+from atr_client.models.pricing import cost_of
+from atr_client.models.rates import RateCeiling
+from atr_client.models.retry import RetryPolicy, with_retries
+from atr_client.models.wire import WireError
+from atr_data.usage import Usage
+
+MILLION = 1_000_000
+
+
+def test_a_price_in_the_registry_wins_and_counts_cached_tokens() -> None:
+    entry = {"wire": "openai_chat", "price": {"input": 2.0, "cached_input": 0.5, "output": 10.0}}
+    mine = Catalogue.model_validate({"models": {"openai/gpt-5.4": entry}})
+    usage = Usage(prompt_tokens=MILLION, cached_tokens=MILLION // 2, completion_tokens=MILLION // 10)
+    model = packaged_catalogue().extended(mine).find("openai/gpt-5.4")
+    assert cost_of(usage, model) == pytest.approx(1.0 + 0.25 + 1.0)
+
+
+def test_without_one_the_public_price_list_is_asked() -> None:
+    cost = cost_of(Usage(prompt_tokens=MILLION, completion_tokens=0), packaged_catalogue().find("gpt-5.4"))
+    assert cost is not None
+    assert cost > 0
+
+
+def test_an_unknown_price_is_unknown_and_not_zero() -> None:
+    model = packaged_catalogue().find("openrouter/nobody/has-heard-of-it")
+    assert cost_of(Usage(prompt_tokens=10), model) is None
+    assert cost_of(Usage(prompt_tokens=10), packaged_catalogue().find("local/m")) == 0.0
+
+
+class Flaky:
+    """Fails with the given errors, one a call, then succeeds."""
+
+    def __init__(self, *errors: WireError) -> None:
+        self.errors = list(errors)
+        self.calls = 0
+
+    async def __call__(self) -> str:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return "fine"
+
+
+async def attempt(flaky: Flaky, policy: RetryPolicy) -> tuple[str, list[float]]:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    return await with_retries(flaky, policy, model="m", sleep=sleep), waits
+
+
+async def test_retryable_failures_are_tried_again_with_growing_waits() -> None:
+    flaky = Flaky(*[WireError("busy", retryable=True, status=503) for _ in range(4)])
+    result, waits = await attempt(flaky, RetryPolicy(attempts=10, first=2.0, longest=5.0))
+    assert (result, flaky.calls, len(waits)) == ("fine", 5, 4)
+    assert all(2.0 <= wait <= 5.0 for wait in waits)
+
+
+async def test_retry_after_is_honoured_up_to_a_limit() -> None:
+    errors = [
+        WireError("slow down", retryable=True, status=429, retry_after=after) for after in (30.0, 9999.0)
+    ]
+    _, waits = await attempt(Flaky(*errors), RetryPolicy(longest=5.0, longest_asked=60.0))
+    assert waits == [30.0, 60.0]
+
+
+@pytest.mark.parametrize(("retryable", "calls"), [(False, 1), (True, 3)])
+async def test_the_last_failure_comes_out(retryable: bool, calls: int) -> None:
+    flaky = Flaky(*[WireError(f"no {n}", retryable=retryable) for n in range(9)])
+    with pytest.raises(WireError, match=f"no {calls - 1}"):
+        await attempt(flaky, RetryPolicy(attempts=3))
+    assert flaky.calls == calls
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that sleeping moves forward."""
+    clock = Clock()
+
+    async def sleep(seconds: float) -> None:
+        clock.now += seconds
+
+    monkeypatch.setattr(anyio, "sleep", sleep)
+    return clock
+
+
+async def test_requests_beyond_the_ceiling_wait_for_the_minute_to_pass(clock: Clock) -> None:
+    ceiling = RateCeiling(requests_per_minute=2, clock=clock)
+    moments: list[float] = []
+    for _ in range(5):
+        await ceiling.admit()
+        moments.append(clock.now)
+    assert moments == [100.0, 100.0, 160.0, 160.0, 220.0]
+
+
+async def test_tokens_spent_hold_the_next_call_back(clock: Clock) -> None:
+    ceiling = RateCeiling(tokens_per_minute=1000, clock=clock)
+    for tokens, after in ((600, 10.0), (600, 20.0)):
+        await ceiling.admit()
+        clock.now += after
+        ceiling.spent(tokens)
+    assert clock.now == 130.0
+    await ceiling.admit()
+    assert clock.now == 170.0, "the first 600 leave the window 60 s after they were spent"
+
+
+@pytest.mark.parametrize("make", [RateCeiling, lambda: RateCeiling(None, None)])
+async def test_without_a_ceiling_nothing_waits(make: Callable[[], RateCeiling], clock: Clock) -> None:
+    ceiling = make()
+    for _ in range(50):
+        await ceiling.admit()
+        ceiling.spent(10_000)
+    assert clock.now == 100.0
