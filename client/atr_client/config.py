@@ -13,6 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from atr_client.errors import ConfigError
 from atr_data.constants import VARIANTS
 
+MODEL_CATALOGUE = "models.yaml"
+"""Stands among the run configurations, and is none."""
+
 
 def _variant(name: str) -> str:
     if name == "oracle":
@@ -95,7 +98,7 @@ def load_config(name: str) -> RunConfig:
         line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ConfigError(f"{path}:{line} not YAML: {error.problem}") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
+        raise ConfigError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
     try:
@@ -105,10 +108,10 @@ def load_config(name: str) -> RunConfig:
 
 
 def packaged_configs() -> dict[str, Path]:
-    """The configurations that ship with the package, by name."""
+    """The run configurations that ship with the package, by name."""
     inside = Path(str(files("atr_client"))) / "configs"
     folder = inside if inside.is_dir() else Path(str(files("atr_client"))).parent.parent / "configs"
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    return {path.stem: path for path in sorted(folder.glob("*.yaml")) if path.name != MODEL_CATALOGUE}
 
 
 def suggestion(word: str, known: tuple[str, ...] | list[str]) -> str:

@@ -48,9 +48,7 @@ class McpEnvironment:
         """A call whose arguments could not be used is answered here, with the reason. Raises CellAbort when
         the server does not answer: that is never the agent's failure."""
         if call.parse_error is not None:
-            outcome = ToolOutcome(_error(f"{call.name} was not called: {call.parse_error}"), True)
-            self._record(call, turn_idx, outcome, 0.0, "refused by the harness")
-            return outcome
+            return self._answer_here(call, turn_idx, f"was not called: {call.parse_error}")
         started = time.perf_counter()
         try:
             result = await self._client.call_tool(call.name, call.arguments)
@@ -59,6 +57,14 @@ class McpEnvironment:
         outcome = ToolOutcome(_text(result), bool(result.is_error))
         seconds = time.perf_counter() - started
         self._record(call, turn_idx, outcome, seconds, _note(result))
+        return outcome
+
+    def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+        return self._answer_here(call, turn_idx, "did not finish: the session's time was over")
+
+    def _answer_here(self, call: ToolCall, turn_idx: int, problem: str) -> ToolOutcome:
+        outcome = ToolOutcome(_error(f"{call.name} {problem}"), True)
+        self._record(call, turn_idx, outcome, 0.0, "answered by the harness")
         return outcome
 
     def _record(

@@ -18,7 +18,7 @@ from atr_ontology import load_ontology, schema_hash
 _PROMPT_PACKAGES = ("atr_client", "atr_user_sim")
 _SESSION_PACKAGES = ("atr_ontology", "atr_data", "atr_servers", "atr_memory", "atr_user_sim", "atr_client")
 _NO_PART_OF_A_SESSION = ("calibration", "configs", "datagen", "episodes", "prompts", "__pycache__")
-_PRESENTATION = ("cli", "cli_", "progress", "show", "datagen_")
+_AFTER_SESSIONS = ("cli", "datagen_", "progress", "results", "rows", "scoring", "show")
 _DISTRIBUTIONS = ("atrbench", "mcp", "pydantic")
 
 
@@ -73,6 +73,6 @@ def _sources(root: Path) -> Iterator[Path]:
         inside = path.relative_to(root)
         if not path.is_file() or set(inside.parts) & set(_NO_PART_OF_A_SESSION):
             continue
-        if root.name == "atr_client" and inside.name.startswith(_PRESENTATION):
+        if root.name == "atr_client" and inside.name.startswith(_AFTER_SESSIONS):
             continue
         yield path

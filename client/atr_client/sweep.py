@@ -12,7 +12,8 @@ from typing import Any
 
 import anyio
 
-from atr_client.cell import Cell, is_busy, run_cell
+from atr_client.cell import Cell
+from atr_client.cell_run import is_busy, run_cell
 from atr_client.errors import CellBusy
 from atr_client.isolation import outcome_of
 from atr_client.layout import CellKey, summary_path, utc_stamp

@@ -57,6 +57,10 @@ class Environment(Protocol):
 
     async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome: ...
 
+    def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+        """What stands for the answer to a call that the session's deadline cut off."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -105,8 +109,21 @@ class TurnLoop:
             with anyio.move_on_after(self._seconds_left()) as scope:
                 end = await self._take_step()
             if scope.cancelled_caught:
+                self._abandon_open_calls()
                 return End("timeout")
         return end or End("max_steps")
+
+    def _abandon_open_calls(self) -> None:
+        """Answers what the last tool turn left open, so that transcript and call log tell the same calls."""
+        answered = 0
+        for message in reversed(self._transcript.messages):
+            if message.role != "tool":
+                break
+            answered += 1
+        turn = self._transcript.messages[-1 - answered]
+        for call in (turn.tool_calls or [])[answered:]:
+            outcome = self._environment.abandon(call, turn.turn_idx)
+            self._transcript.tool(call, outcome.content, outcome.is_error)
 
     def _seconds_left(self) -> float:
         if self._settings.timeout is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support.cells import Player, small_cell, trajectory_names
 
-from atr_client.cell import CellOptions, run_cell
+from atr_client.cell import CellOptions
+from atr_client.cell_run import run_cell
 from atr_client.errors import CellBusy, PreflightError
 from atr_client.faults import CellAbort
 from atr_data.calls import CallRecord, SessionEnd, SessionStart, read_calls
@@ -70,7 +72,7 @@ async def test_an_oracle_variant_tells_its_statements_and_skips_learning(tmp_pat
 async def test_an_oracle_without_its_statement_fails_before_any_session(tmp_path: Path) -> None:
     cell = small_cell(tmp_path, variant="oracle_target")
     rules = [cell.episode.rules[0].model_copy(update={"canonical_answer": " "}), cell.episode.rules[1]]
-    object.__setattr__(cell.episode, "rules", rules)
+    cell = replace(cell, episode=cell.episode.model_copy(update={"rules": rules}))
     with pytest.raises(PreflightError, match="r0"):
         await run_cell(cell)
     assert trajectory_names(cell) == []
@@ -115,16 +117,13 @@ async def test_after_an_abort_parallel_test_sessions_still_run_to_their_end(tmp_
 
 
 async def test_a_second_writer_is_refused_while_the_first_one_works(tmp_path: Path) -> None:
-    cell = small_cell(tmp_path)
-
     class Intruder(Player):
         async def __call__(self, session, **kwargs):
             with pytest.raises(CellBusy, match="another process"):
                 await run_cell(small_cell(tmp_path))
             return await super().__call__(session, **kwargs)
 
-    object.__setattr__(cell, "run_session", Intruder("atr"))
-    await run_cell(cell)
+    await run_cell(replace(small_cell(tmp_path), run_session=Intruder("atr")))
     assert (await run_cell(small_cell(tmp_path))).skipped
 
 

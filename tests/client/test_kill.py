@@ -25,18 +25,19 @@ from atr_client.cell import CellOptions
 from atr_client.sweep import run_sweep
 from tests.support.cells import Player, small_cell
 
+outputs, seconds = Path(sys.argv[1]), float(sys.argv[2])
 options = CellOptions(test_sessions=3)
+players = [Player("atr", seconds=seconds) for _ in range(2)]
 cells = [
-    small_cell(Path(sys.argv[1]), persona=f"p{n}", player=Player("atr", seconds=float(sys.argv[2])), options=options,
-               learning=6, tests=8)
-    for n in range(2)
+    small_cell(outputs, persona=f"p{n}", player=player, options=options, learning=6, tests=8)
+    for n, player in enumerate(players)
 ]
 print("ready", flush=True)
 report = anyio.run(lambda: run_sweep(cells, at_once=2))
 print(report.exit_code, flush=True)
 """
 SESSIONS = [f"l{n}" for n in range(6)] + [f"t{n}" for n in range(8)]
-KILLS = 4
+KILLS = 3
 
 
 def _start(outputs: Path, seconds: float = 0.02) -> subprocess.Popen[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,9 @@ from atr_client.layout import CellKey, summary_path
         {"persona_id": "p", "episode_id": "p_.."},
     ],
 )
-def test_a_part_that_could_lead_elsewhere_is_refused(parts: dict[str, str]) -> None:
+def test_a_part_that_could_lead_elsewhere_is_refused(parts: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="plain name"):
-        CellKey(**({"persona_id": "p", "episode_id": "p_seed000", "variant": "atr"} | parts))
+        CellKey(**{"persona_id": "p", "episode_id": "p_seed000", "variant": "atr", **parts})
 
 
 def test_an_unknown_variant_is_refused_with_the_known_ones() -> None:

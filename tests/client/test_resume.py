@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.cells import Player, one_sentence, small_cell, trajectory_names
 
-from atr_client.cell import CellOptions, run_cell
+from atr_client.cell import CellOptions
+from atr_client.cell_run import run_cell
 from atr_client.errors import ManifestMismatch
 from atr_client.faults import CellAbort
 from atr_data import DataError, load_trajectory

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 from tests.support.cells import Player, small_cell, trajectory_names
 
-from atr_client.cell import run_cell
+from atr_client.cell_run import run_cell
 from atr_client.errors import CellBusy
 from atr_client.faults import CellAbort
 from atr_client.progress import verdict
@@ -46,17 +47,18 @@ async def test_cells_run_at_once_up_to_the_limit(tmp_path: Path) -> None:
 
 
 async def test_a_cancelled_sweep_keeps_finished_sessions_and_says_what_is_left(tmp_path: Path) -> None:
-    with anyio.CancelScope() as scope:
+    scope = anyio.CancelScope()
 
-        class Stopper(Player):
-            async def __call__(self, session, **kwargs):
-                if session.session_id == "l1":
-                    scope.cancel()
-                return await super().__call__(session, **kwargs)
+    class Stopper(Player):
+        async def __call__(self, session, **kwargs):
+            if session.session_id == "l1":
+                scope.cancel()
+            return await super().__call__(session, **kwargs)
 
-        quick = small_cell(tmp_path, persona="p0")
-        stopped = small_cell(tmp_path, persona="p1", player=Stopper("atr"))
-        report = SweepReport([quick.key, stopped.key])
+    quick = small_cell(tmp_path, persona="p0")
+    stopped = small_cell(tmp_path, persona="p1", player=Stopper("atr"))
+    report = SweepReport([quick.key, stopped.key])
+    with scope:
         await run_sweep([quick, stopped], report=report)
     assert scope.cancelled_caught
     assert trajectory_names(stopped) == ["l0.json"]
@@ -78,8 +80,7 @@ async def test_nothing_runs_when_another_process_writes_to_one_of_the_cells(tmp_
                 await run_sweep(cells)
             return await super().__call__(session, **kwargs)
 
-    object.__setattr__(first, "run_session", Intruder("atr"))
-    report = await run_sweep([first])
+    report = await run_sweep([replace(first, run_session=Intruder("atr"))])
     assert report.exit_code == 0
     assert inner.ran == []
 

@@ -89,7 +89,9 @@ async def test_arguments_that_did_not_parse_never_reach_the_environment(tmp_path
     answer = trajectory.messages[3]
     assert answer.tool_error is True
     assert "not JSON" in json.loads(answer.content or "")["error"]
-    assert [(c.tool, c.is_error, c.note) for c in calls] == [("delete_files", True, "refused by the harness")]
+    assert [(c.tool, c.is_error, c.note) for c in calls] == [
+        ("delete_files", True, "answered by the harness")
+    ]
     call = (trajectory.messages[2].tool_calls or [])[0]
     assert (call.arguments, call.parse_error) == ({}, "arguments are not JSON: Expecting value")
 
@@ -137,12 +139,33 @@ async def test_the_deadline_cuts_a_slow_call_and_keeps_the_transcript() -> None:
             return []
 
         async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            if call.name == "list_files":
+                return ToolOutcome("{}", False)
             await anyio.sleep(60)
             raise AssertionError("the deadline did not come")
 
-    trajectory = await run(Script(one_call("list_files", {})), Slow(), timeout=0.05)
+        def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            return ToolOutcome(f"{call.name} of {turn_idx} cut off", True)
+
+    calls = [ToolCall(id=name, name=name) for name in ("list_files", "delete_files", "move_files")]
+    trajectory = await run(Script(ModelReply(tool_calls=calls)), Slow(), timeout=0.05)
     assert trajectory.termination_reason == "timeout"
-    assert [message.role for message in trajectory.messages] == ["system", "user", "assistant"]
+    assert [message.content for message in trajectory.messages[3:]] == [
+        "{}",
+        "delete_files of 2 cut off",
+        "move_files of 2 cut off",
+    ]
+
+
+async def test_calls_cut_off_by_the_deadline_are_in_the_call_log(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    with CallLog(path) as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder) as environment:
+            outcome = environment.abandon(ToolCall(id="c", name="delete_files"), 2)
+    (call,) = [record for record in read_calls(path) if isinstance(record, CallRecord)]
+    assert (call.tool, call.turn_idx, call.is_error) == ("delete_files", 2, True)
+    assert call.result == outcome.content
 
 
 async def test_a_server_that_offers_other_tools_than_the_session_names_stops_the_cell(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def _written(trajectory: Trajectory) -> dict[str, Any]:
         "termination_reason": again.termination_reason,
         "termination_subreason": again.termination_subreason,
         "step_count": again.step_count,
-        "token_usage": json.loads(again.model_dump_json(include={"token_usage"}))["token_usage"],
+        "token_usage": {role: usage.counters() for role, usage in again.token_usage.items()},
     }
 
 

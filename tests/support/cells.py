@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,7 +97,7 @@ class Player:
     variant: str
     seconds: float = 0.0
     words: str = "hello"
-    faults: dict[str, Exception] = field(default_factory=dict)
+    faults: Mapping[str, Exception] = field(default_factory=dict)
     contexts: dict[str, str | None] = field(default_factory=dict)
     at_once: int = 0
     most_at_once: int = 0

@@ -19,7 +19,8 @@ _STOP = frozenset(
     with without would you your""".split()
 )
 _TURNING = re.compile(
-    r"\b(?:rather than|instead of|(?<!look )(?<!go )over|not|never|no|without|avoid|skip|than|don't|do not|isn't|aren't)\b",
+    r"\b(?:rather than|instead of|(?<!look )(?<!go )over|not|never|no|without|avoid|skip|than|don't|do not"
+    r"|isn't|aren't)\b",
     re.I,
 )
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?")

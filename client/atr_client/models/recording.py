@@ -1,0 +1,176 @@
+"""Recording model calls, and playing them back in place of the model.
+
+A store is a folder. Calls lie in `<scope>/<session>.jsonl`, one line each, keyed by role, digest of the
+request and occurrence (a retry repeats a request). What recurs in every request of a session, its tools, lies
+once in `tools/<digest>.json`. Keys are no part of a request, so they cannot get into a store.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from pydantic import TypeAdapter
+
+from atr_client.models.base import ModelError, ModelReply
+from atr_client.models.wire import WireRequest
+from atr_data.files import write_atomic
+
+_REPLY = TypeAdapter(ModelReply)
+_MESSAGE_FIELDS = {
+    "role": True,
+    "content": True,
+    "tool_calls": {"__all__": {"id", "name", "arguments", "parse_error"}},
+    "tool_call_id": True,
+    "tool_error": True,
+    "reasoning_content": True,
+    "native_assistant_payload": True,
+    "native_payload_format": True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """Where a model call is made: a cell (`scope`, a path of names), a session of it, and the role."""
+
+    scope: str
+    session_id: str
+    role: str
+
+
+Call = Callable[[], Awaitable[ModelReply]]
+
+
+class Exchanges(Protocol):
+    """Stands between the caller and the model."""
+
+    async def exchange(
+        self, site: CallSite, model_id: str, request: WireRequest, call: Call
+    ) -> ModelReply: ...
+
+
+class Live:
+    """Every call goes to the model."""
+
+    async def exchange(self, site: CallSite, model_id: str, request: WireRequest, call: Call) -> ModelReply:
+        return await call()
+
+
+class NotRecorded(ModelError):
+    """The store has no such call. The message shows how the nearest recorded request differs."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """Every call goes to the model and into the store. A session that is run again is recorded again."""
+
+    folder: Path
+    _seen: Counter[tuple[CallSite, str]] = field(default_factory=Counter[tuple[CallSite, str]])
+    _begun: set[Path] = field(default_factory=set[Path])
+
+    async def exchange(self, site: CallSite, model_id: str, request: WireRequest, call: Call) -> ModelReply:
+        body, digest = self._stored(model_id, request)
+        reply = await call()
+        occurrence = self._seen[site, digest]
+        self._seen[site, digest] += 1
+        line = {
+            "role": site.role,
+            "digest": digest,
+            "occurrence": occurrence,
+            "request": body,
+            "reply": _REPLY.dump_python(reply, mode="json"),
+        }
+        path = _path(self.folder, site)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if path in self._begun else "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._begun.add(path)
+        return reply
+
+    def _stored(self, model_id: str, request: WireRequest) -> tuple[dict[str, Any], str]:
+        body = canonical(model_id, request)
+        tools = [asdict(tool) for tool in request.tools]
+        path = self.folder / "tools" / f"{body['tools']}.json"
+        if tools and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, json.dumps(tools, ensure_ascii=False, indent=1) + "\n")
+        return body, _digest(body)
+
+
+@dataclass(slots=True)
+class Replay:
+    """Every call is answered from the store; the model is never asked. Raises NotRecorded."""
+
+    folder: Path
+    _seen: Counter[tuple[CallSite, str]] = field(default_factory=Counter[tuple[CallSite, str]])
+    _lines: dict[Path, list[dict[str, Any]]] = field(default_factory=dict[Path, list[dict[str, Any]]])
+
+    async def exchange(self, site: CallSite, model_id: str, request: WireRequest, call: Call) -> ModelReply:
+        body = canonical(model_id, request)
+        digest = _digest(body)
+        recorded = [line for line in self._recorded(site) if line["role"] == site.role]
+        occurrence = self._seen[site, digest]
+        self._seen[site, digest] += 1
+        for line in recorded:
+            if (line["digest"], line["occurrence"]) == (digest, occurrence):
+                return _REPLY.validate_python(line["reply"])
+        raise NotRecorded(_what_is_missing(site, body, occurrence, recorded))
+
+    def _recorded(self, site: CallSite) -> list[dict[str, Any]]:
+        path = _path(self.folder, site)
+        if path not in self._lines:
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            self._lines[path] = [json.loads(line) for line in text.split("\n") if line]
+        return self._lines[path]
+
+
+def canonical(model_id: str, request: WireRequest) -> dict[str, Any]:
+    """A request as JSON without anything that differs between two equal runs, such as times."""
+    messages = [message.model_dump(mode="json", include=_MESSAGE_FIELDS) for message in request.messages]
+    return {
+        "model": model_id,
+        "messages": [{k: v for k, v in message.items() if v is not None} for message in messages],
+        "tools": _digest([asdict(tool) for tool in request.tools]),
+        "schema": request.schema,
+        "temperature": request.temperature,
+        "seed": request.seed,
+    }
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _path(folder: Path, site: CallSite) -> Path:
+    return folder / site.scope / f"{site.session_id}.jsonl"
+
+
+def _what_is_missing(
+    site: CallSite, body: dict[str, Any], occurrence: int, recorded: list[dict[str, Any]]
+) -> str:
+    where = f"{site.role} call of session {site.session_id} is not in the store"
+    if not recorded:
+        return f"{where}, which holds no {site.role} call for {site.scope}/{site.session_id}"
+    wanted = _lines_of(body)
+    bodies = [cast(Mapping[str, Any], line["request"]) for line in recorded]
+    if any(other == body for other in bodies):
+        return f"{where}: the same request was recorded {occurrence} times only"
+    nearest = max(bodies, key=lambda other: _likeness(wanted, _lines_of(other)))
+    difference = difflib.unified_diff(_lines_of(nearest), wanted, "recorded", "asked", lineterm="", n=1)
+    shown = "\n".join(line[:200] for line in list(difference)[:40])
+    return f"{where}; the nearest recorded one differs:\n{shown}"
+
+
+def _lines_of(body: Mapping[str, Any]) -> list[str]:
+    return json.dumps(body, ensure_ascii=False, indent=1, sort_keys=True).splitlines()
+
+
+def _likeness(one: list[str], other: list[str]) -> int:
+    return sum((Counter(one) & Counter(other)).values())

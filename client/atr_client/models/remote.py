@@ -1,0 +1,139 @@
+"""A model behind a wire: limits, retries and prices around it, an agent and a role in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, cast
+
+import anyio
+
+from atr_client.models.base import AgentModel, ModelError, ModelReply, ToolSpec
+from atr_client.models.catalogue import RemoteModel
+from atr_client.models.pricing import cost_of
+from atr_client.models.rates import RateCeiling
+from atr_client.models.recording import CallSite, Exchanges
+from atr_client.models.retry import RetryPolicy, with_retries
+from atr_client.models.wire import Endpoint, Wire, WireError, WireFormat, WireRequest
+from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.trajectory import Message
+from atr_user_sim.interface import ChatMessage, Completion, CompletionFault, ToolOffer
+
+WireOpener = Callable[[], Wire]
+
+
+def open_wire(wire: WireFormat, endpoint: Endpoint) -> Wire:
+    """The client of an endpoint. Raises ModelError that names the extra when the SDK is not installed."""
+    return cast(Wire, import_module(f"atr_client.models.{wire}").open_wire(endpoint))
+
+
+class ModelClient:
+    """One model for a whole sweep: opened at its first call, closed with the sweep."""
+
+    def __init__(
+        self,
+        model: RemoteModel,
+        opener: WireOpener,
+        *,
+        exchanges: Exchanges,
+        limiter: anyio.CapacityLimiter,
+        ceiling: RateCeiling | None = None,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        self.model = model
+        self._opener = opener
+        self._exchanges = exchanges
+        self._limiter = limiter
+        self._ceiling = ceiling or RateCeiling()
+        self._policy = policy or RetryPolicy()
+        self._wire: Wire | None = None
+
+    async def send(self, site: CallSite, request: WireRequest) -> ModelReply:
+        """Raises ModelError when the call failed for good."""
+
+        async def call() -> ModelReply:
+            async with self._limiter:
+                return await with_retries(
+                    lambda: self._once(request), self._policy, model=self.model.model_id
+                )
+
+        try:
+            reply = await self._exchanges.exchange(site, self.model.model_id, request, call)
+        except WireError as error:
+            status = f"HTTP {error.status}: " if error.status else ""
+            raise ModelError(f"{self.model.model_id}: {status}{error}") from error
+        if reply.usage is None:
+            return reply
+        return replace(reply, usage=replace(reply.usage, cost_usd=cost_of(reply.usage, self.model)))
+
+    async def _once(self, request: WireRequest) -> ModelReply:
+        await self._ceiling.admit()
+        if self._wire is None:
+            self._wire = self._opener()
+        reply = await self._wire.send(request)
+        if reply.usage is not None:
+            self._ceiling.spent(reply.usage.total_tokens)
+        return reply
+
+    async def aclose(self) -> None:
+        if self._wire is not None:
+            await self._wire.aclose()
+            self._wire = None
+
+
+async def close_all(clients: Sequence[ModelClient]) -> None:
+    async with AsyncExitStack() as stack:
+        for client in clients:
+            stack.push_async_callback(client.aclose)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAgent:
+    """The agent under test, for one cell. Temperature 0 where the endpoint takes one."""
+
+    client: ModelClient
+    scope: str
+    seed: int | None = None
+
+    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
+        return _SessionAgent(self.client, CallSite(self.scope, session.session_id, "agent"), self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _SessionAgent:
+    client: ModelClient
+    site: CallSite
+    seed: int | None
+
+    async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+        request = WireRequest(messages, tools, temperature=0.0, seed=self.seed)
+        return await self.client.send(self.site, request)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRole:
+    """A model in the part of Router, Classifier or simulator, for one session. Sampling stays at the
+    provider's defaults."""
+
+    client: ModelClient
+    site: CallSite
+
+    async def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[ToolOffer] = (),
+    ) -> Completion:
+        request = WireRequest(
+            [Message(role=message.role, content=message.content) for message in messages],
+            [ToolSpec(tool.name, tool.description, tool.input_schema) for tool in tools],
+            schema=schema,
+        )
+        try:
+            reply = await self.client.send(self.site, request)
+        except ModelError as error:
+            raise CompletionFault(str(error)) from error
+        return Completion(reply.content, reply.tool_calls, reply.usage)

@@ -1,0 +1,170 @@
+"""All gates that need no tool to be called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+from atr_data.datagen import episode_gates as on_episodes
+from atr_data.datagen import source_gates as on_sources
+from atr_data.datagen.bounds import out_of_bounds
+from atr_data.datagen.compile import Compiled, compile_source, episode_text, read_sources
+from atr_data.datagen.document import Path, Problem
+from atr_data.datagen.overlap import Corpus, overlap
+from atr_data.datagen.report import CheckReport, GateResult
+from atr_data.datagen.source import SourceFile
+from atr_data.episode import Episode, LearningSession
+from atr_data.load import load_episode
+from atr_data.select import episode_files
+from atr_data.validate import unknown_fields
+
+DATASET = 5
+"""Personas from which on the measures that are means are judged; below, chance decides."""
+
+OwnedFailures = Iterator[tuple[str, str]]
+
+
+def check_sources(
+    sources: FilePath | Sequence[FilePath],
+    seed: int = 0,
+    only: Sequence[str] | None = None,
+    official: FilePath | None = None,
+) -> CheckReport:
+    """Compiles the sources and runs the static gates; O1 only when a folder of official episodes is given.
+
+    Raises SourceError when a source does not compile, DataError when there is none.
+    """
+    return CheckReport(static_gates(read_sources(sources, seed, only), seed, official))
+
+
+def static_gates(compiled: Sequence[Compiled], seed: int, official: FilePath | None) -> list[GateResult]:
+    gates = [*_source_gates(compiled), *_episode_gates(compiled), _deterministic(compiled, seed)]
+    if official is not None:
+        corpus = Corpus.of(load_episode(path) for path in episode_files(official).values())
+        gates.append(_per_episode("O1 overlap", compiled, lambda episode: overlap(episode, corpus)))
+    return gates
+
+
+def owner_path(compiled: Compiled, owner: str) -> Path:
+    """Where in the source a rule, a test or a learning session stands, by its id."""
+    places: dict[str, Path] = {session.session_id: session.path for session in compiled.learning}
+    for test in compiled.tests:
+        places[test.rule_id] = test.path[:-1]
+        places[f"{test.rule_id}_test"] = test.path
+    return places.get(owner, ())
+
+
+def gate(name: str, looked_at: Iterable[tuple[Compiled, Iterable[tuple[Path, str]]]]) -> GateResult:
+    """A gate from what it found per thing looked at."""
+    total, passed, failures = 0, 0, list[Problem]()
+    for compiled, found in looked_at:
+        problems = [compiled.document.problem(path, reason) for path, reason in found]
+        total, passed = total + 1, passed + (not problems)
+        failures += problems
+    return GateResult(name, passed, total, tuple(map(str, dict.fromkeys(failures))))
+
+
+def owned(compiled: Compiled, found: Iterable[tuple[str, str]]) -> list[tuple[Path, str]]:
+    return [(owner_path(compiled, owner), reason) for owner, reason in found]
+
+
+def _source_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+    tests = [(c, test) for c in compiled for test in c.tests]
+    ids = [(c, test) for c, test in tests if test.rule.type == "param_id"]
+    learning = [(c, session) for c in compiled for session in c.learning]
+    return [
+        gate("bounds", ((c, out_of_bounds(c)) for c in compiled)),
+        gate("S1 oracle", ((c, on_sources.oracle_unique(test)) for c, test in ids)),
+        gate("S2 tags", ((c, on_sources.tags_proven(test)) for c, test in ids)),
+        gate("S3 limits worded", ((c, on_sources.limits_worded(test)) for c, test in tests)),
+        gate("S4 blind", ((c, on_sources.blind_differs(test)) for c, test in tests)),
+        gate("S5 facts used", ((c, on_sources.facts_used(session)) for c, session in learning)),
+        gate("S6 rule not told", ((c, on_sources.rule_not_told(session, c)) for c, session in learning)),
+    ]
+
+
+def _episode_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+    episodes = [Episode.model_validate(c.episode) for c in compiled]
+    cases = [
+        (c, case)
+        for c, episode in zip(compiled, episodes, strict=True)
+        for case in on_episodes.cases([episode])
+    ]
+
+    def per_case(name: str, check: Callable[[on_episodes.Case], OwnedFailures], *types: str) -> GateResult:
+        picked = [(c, case) for c, case in cases if not types or case.rule.check_type in types]
+        return gate(name, ((c, owned(c, check(case))) for c, case in picked))
+
+    all_cases = [case for _, case in cases]
+    return [
+        _per_episode("structure", compiled, on_episodes.structure),
+        per_case("pool minimum", on_episodes.pool_minimum, "param_id"),
+        per_case("unchecked target", on_episodes.unchecked_target, "param_enum", "tool_identity"),
+        per_case("leak enum literal", on_episodes.enum_literal_in_instruction, "param_enum"),
+        per_case("leak tool words", on_episodes.tool_words_in_instruction, "tool_identity"),
+        per_case("leak id word", on_episodes.id_shares_rule_word, "param_id"),
+        per_case("leak rule in facts", on_episodes.rule_in_learning),
+        _openings(compiled, episodes),
+        gate("leak confirm tool", ((c, owned(c, found)) for c, found in _confirmation(compiled, all_cases))),
+        _shares(all_cases, len(compiled)),
+    ]
+
+
+def _per_episode(
+    name: str, compiled: Sequence[Compiled], check: Callable[[Episode], OwnedFailures]
+) -> GateResult:
+    return gate(name, ((c, owned(c, check(Episode.model_validate(c.episode)))) for c in compiled))
+
+
+def _openings(compiled: Sequence[Compiled], episodes: Sequence[Episode]) -> GateResult:
+    sessions: list[tuple[Compiled, LearningSession]] = [
+        (c, session) for c, e in zip(compiled, episodes, strict=True) for session in e.learning_sessions
+    ]
+    return gate("leak opening", ((c, owned(c, on_episodes.opening_reveals_fact(s))) for c, s in sessions))
+
+
+def _confirmation(
+    compiled: Sequence[Compiled], cases: Sequence[on_episodes.Case]
+) -> Iterator[tuple[Compiled, list[tuple[str, str]]]]:
+    if compiled:
+        yield compiled[0], list(on_episodes.confirmation_listed_evenly(cases))
+
+
+def _shares(cases: Sequence[on_episodes.Case], personas: int) -> GateResult:
+    shares = on_episodes.leak_shares(cases)
+    if personas < DATASET:
+        note = f"not judged below {DATASET} personas: {'; '.join(map(str, shares))}"
+        return GateResult("leak shares", 0, 0, note=note)
+    failures = tuple(f"dataset: {share}" for share in shares if not share.ok)
+    return GateResult("leak shares", len(shares) - len(failures), len(shares), failures)
+
+
+def _deterministic(compiled: Sequence[Compiled], seed: int) -> GateResult:
+    def check(c: Compiled) -> Iterator[tuple[Path, str]]:
+        text = episode_text(c.episode)
+        if episode_text(compile_source(SourceFile.read(FilePath(c.document.file)), seed).episode) != text:
+            yield (), "compiles to other bytes the second time"
+        data = json.loads(text)
+        loaded = Episode.model_validate(data).model_dump(mode="json")
+        yield from (((), f"{key} is not read back as written") for key in changed(data, loaded))
+        yield from (((), f"{key} is not read by the loader") for key in unknown_fields(Episode, data))
+
+    return gate("E5 deterministic", ((c, check(c)) for c in compiled))
+
+
+def changed(written: Any, loaded: Any, key: str = "") -> Iterator[str]:
+    """The keys of a file whose value the loader does not give back. Keys unknown to it are left out."""
+    if isinstance(written, dict) and isinstance(loaded, dict):
+        fields, read = cast(dict[str, Any], written), cast(dict[str, Any], loaded)
+        for name in fields.keys() & read.keys():
+            yield from changed(fields[name], read[name], f"{key}.{name}".lstrip("."))
+    elif isinstance(written, list) and isinstance(loaded, list):
+        before, after = cast(list[Any], written), cast(list[Any], loaded)
+        if len(before) != len(after):
+            yield key
+        for index, (a, b) in enumerate(zip(before, after, strict=False)):
+            yield from changed(a, b, f"{key}[{index}]")
+    elif written != loaded:
+        yield key

@@ -1,0 +1,188 @@
+"""YAML text to plain values, with the line of every value kept for error messages.
+
+Scalars follow YAML 1.2: `yes`, `on` and `18:30` are text, dates are text, and so is `0712`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+import yaml
+
+from atr_data.errors import DataError
+
+Path = tuple[str | int, ...]
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
+_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_VOCAB = re.compile(r"(?<![\w.@])@([a-z]\w*)")
+_QUOTED = ("'", '"', "|", ">")
+_MAX_DEPTH = 30
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing wrong in one place of a source file. Lines count from 1."""
+
+    file: str
+    line: int
+    key: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.key}: {self.reason}"
+
+
+class SourceError(DataError):
+    """All that is wrong with a source, one line per problem."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = sorted(set(problems))
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    file: str
+    data: dict[str, Any]
+    lines: Mapping[Path, int]
+
+    def line(self, path: Path) -> int:
+        """The line of a value; of one that is missing, the line of what should hold it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def label(self, path: Path) -> str:
+        """A path for readers. Items of a list are named by their own `key` where they have one."""
+        parts: list[str] = []
+        here: Any = self.data
+        for step in path:
+            here = _child(here, step)
+            if isinstance(step, int):
+                fields = cast(dict[str, Any], here) if isinstance(here, dict) else {}
+                parts.append(f"[{fields.get('key', step)}]")
+            else:
+                parts.append(f".{step}" if parts else step)
+        return "".join(parts) or "file"
+
+    def problem(self, path: Path, reason: str) -> Problem:
+        return Problem(self.file, self.line(path), self.label(path), reason)
+
+
+def _child(here: Any, step: str | int) -> Any:
+    try:
+        return here[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean X?` when something close is known, else the list of what is."""
+    options = sorted(set(known))
+    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else f"one of: {', '.join(options) or '(none)'}"
+
+
+def scalar(text: str) -> str | int | float | bool | None:
+    """The value of an unquoted YAML scalar."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def parse_document(path: FilePath) -> Document:
+    """Reads a source file and puts the vocabulary's texts in place of every `@key`.
+
+    Raises SourceError for a file that cannot be read, for what is not YAML, for a repeated key and for an
+    `@key` that the vocabulary lacks.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        root = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text).get_single_node()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError([Problem(str(path), 1, "file", f"cannot be read: {error}")]) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or str(error).splitlines()[0]
+        line = mark.line + 1 if mark else 1
+        raise SourceError([Problem(str(path), line, "file", f"not YAML: {reason}")]) from error
+    builder = _Builder(str(path))
+    data = builder.build(root, ()) if root is not None else None
+    if not isinstance(data, dict):
+        builder.problems.append(
+            Problem(str(path), 1, "file", "should be a mapping with persona, rules, learning")
+        )
+        raise SourceError(builder.problems)
+    if builder.problems:
+        raise SourceError(builder.problems)
+    return _expanded(Document(str(path), cast(dict[str, Any], data), builder.lines))
+
+
+class _Builder:
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.lines: dict[Path, int] = {}
+        self.problems: list[Problem] = []
+
+    def build(self, node: yaml.Node, path: Path) -> Any:
+        line: int = node.start_mark.line + 1
+        self.lines[path] = line
+        if len(path) > _MAX_DEPTH:
+            raise SourceError([Problem(self.file, line, ".".join(map(str, path[:4])), "nested too deeply")])
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        text = cast(str, node.value)
+        return text if getattr(node, "style", None) in _QUOTED else scalar(text)
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in result:
+                line = key_node.start_mark.line + 1
+                label = ".".join(map(str, (*path, key)))
+                self.problems.append(Problem(self.file, line, label, "stands twice; keep one"))
+            result[key] = self.build(value_node, (*path, key))
+        return result
+
+
+def _expanded(document: Document) -> Document:
+    vocab = document.data.get("vocab")
+    texts = cast(dict[str, Any], vocab) if isinstance(vocab, dict) else {}
+    nested = [name for name, text in texts.items() if _VOCAB.search(str(text))]
+    problems = [document.problem(("vocab", name), "holds an @key; write the text out") for name in nested]
+
+    def expand(value: Any, path: Path) -> Any:
+        if isinstance(value, dict):
+            return {k: expand(v, (*path, k)) for k, v in cast(dict[str, Any], value).items()}
+        if isinstance(value, list):
+            return [expand(v, (*path, i)) for i, v in enumerate(cast(list[Any], value))]
+        if not isinstance(value, str):
+            return value
+
+        def put(match: re.Match[str]) -> str:
+            if match[1] not in texts:
+                problems.append(
+                    document.problem(path, f"@{match[1]} is not in vocab; {nearest(match[1], texts)}")
+                )
+            return str(texts.get(match[1]))
+
+        return _VOCAB.sub(put, value)
+
+    data = {k: v if k == "vocab" else expand(v, (k,)) for k, v in document.data.items()}
+    if problems:
+        raise SourceError(problems)
+    return Document(document.file, data, document.lines)

@@ -1,0 +1,85 @@
+"""Finished sessions as the score sees them, taken from trajectories or from the call log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from atr_data.calls import CallRecord, LogRecord, SessionEnd
+from atr_data.limits import check_arguments
+from atr_data.trajectory import Message, ToolCall, Trajectory
+from atr_evaluator.match import Batch, Call
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRun:
+    """One finished session: which it was, and its batches of calls in order."""
+
+    session_id: str
+    session_type: Literal["learning", "test"]
+    variant: str
+    batches: Sequence[Batch]
+
+
+def run_of_trajectory(trajectory: Trajectory) -> SessionRun:
+    return SessionRun(
+        trajectory.session_id,
+        trajectory.session_type,
+        trajectory.agent_variant,
+        _batches_of_messages(trajectory.messages),
+    )
+
+
+def _batches_of_messages(messages: Sequence[Message]) -> list[Batch]:
+    """Ids may repeat within a session, so a call's answer is looked for before the next batch only.
+
+    Arguments unfit for the wire count as none, as they do in the call log: they were never sent.
+    """
+    batches: list[Batch] = []
+    answers: dict[str | None, bool | None] = {}
+    for message in reversed(messages):
+        if message.role == "tool":
+            answers[message.tool_call_id] = None if message.tool_error is None else not message.tool_error
+        elif message.role == "assistant" and message.tool_calls:
+            batches.append([_call(call, answers.get(call.id)) for call in message.tool_calls])
+            answers = {}
+    return batches[::-1]
+
+
+def _call(call: ToolCall, accepted: bool | None) -> Call:
+    arguments = {} if check_arguments(call.arguments) else call.arguments
+    return Call(call.id, call.name, arguments, accepted)
+
+
+def runs_of_log(records: Iterable[LogRecord]) -> list[SessionRun]:
+    """The last finished attempt of each session, in the order of the trajectory files' names.
+
+    An attempt without a `session_end` left no trajectory. The agent's calls of one `turn_idx` are a batch;
+    calls of the harness do not count.
+    """
+    calls: dict[tuple[str, int], list[CallRecord]] = {}
+    ends: dict[str, SessionEnd] = {}
+    for record in records:
+        if isinstance(record, SessionEnd):
+            ends[record.session_id] = record
+        elif isinstance(record, CallRecord) and record.caller == "agent":
+            calls.setdefault((record.session_id, record.attempt), []).append(record)
+    finished = sorted(ends.values(), key=lambda end: f"{end.session_id}.json")
+    return [
+        SessionRun(
+            end.session_id,
+            end.session_type,
+            end.variant,
+            _batches_of_calls(calls.get((end.session_id, end.attempt), [])),
+        )
+        for end in finished
+    ]
+
+
+def _batches_of_calls(records: Sequence[CallRecord]) -> list[Batch]:
+    return [
+        [Call(record.call_id, record.tool, record.arguments, not record.is_error) for record in batch]
+        for _, batch in groupby(records, key=lambda record: record.turn_idx)
+    ]

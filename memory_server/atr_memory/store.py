@@ -1,0 +1,158 @@
+"""The store of all memories: append-only entries by namespace, and frozen snapshots of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+_LOCK_TIMEOUT_SECONDS = 30.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS entries (
+    namespace TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    session_id TEXT,
+    PRIMARY KEY (namespace, position),
+    UNIQUE (namespace, session_id)
+);
+CREATE TABLE IF NOT EXISTS snapshots (
+    snapshot_id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    entries TEXT NOT NULL
+);
+"""
+
+
+class StoreError(Exception):
+    """A request that the store cannot grant; says in one line why, and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A remembered session, rendered, or a prior statement of the user, verbatim."""
+
+    kind: Literal["session", "prior"]
+    text: str
+    session_id: str | None = None
+
+
+class MemoryStore:
+    """Memories in an SQLite file, or in the process for `:memory:`.
+
+    Every method is one transaction; threads may share a store and processes a file. Raises StoreError when
+    the file cannot be opened or is no store.
+    """
+
+    def __init__(self, path: Path | str = ":memory:") -> None:
+        self._lock = threading.Lock()
+        try:
+            self._connection = sqlite3.connect(
+                path, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: cannot open the memory store: {error}") from error
+        try:
+            self._connection.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise StoreError(f"{path}: not a memory store: {error}") from error
+
+    def append_session(self, namespace: str, session_id: str, text: str) -> bool:
+        """Appends a session's text. Returns False when it is there already.
+
+        Raises StoreError when another text is stored for that session.
+        """
+        with self._transaction() as connection:
+            stored = connection.execute(
+                "SELECT text FROM entries WHERE namespace = ? AND session_id = ?", (namespace, session_id)
+            ).fetchone()
+            if stored is None:
+                _append(connection, namespace, Entry("session", text, session_id))
+                return True
+        if stored != (text,):
+            raise StoreError(
+                f"session {session_id!r} is stored in namespace {namespace!r} with another text; "
+                "reset the namespace to rebuild it"
+            )
+        return False
+
+    def append_prior_statement(self, namespace: str, statement: str) -> None:
+        with self._transaction() as connection:
+            _append(connection, namespace, Entry("prior", statement))
+
+    def entries(self, namespace: str) -> tuple[Entry, ...]:
+        """In the order in which they were appended."""
+        with self._transaction() as connection:
+            return _entries(connection, namespace)
+
+    def reset(self, namespace: str) -> int:
+        """Forgets the entries of a namespace and returns their number. Its snapshots stay."""
+        with self._transaction() as connection:
+            return connection.execute("DELETE FROM entries WHERE namespace = ?", (namespace,)).rowcount
+
+    def freeze(self, namespace: str) -> str:
+        """The id of an immutable snapshot of the namespace as it is now; the same content has the same id."""
+        with self._transaction() as connection:
+            content = json.dumps([astuple(entry) for entry in _entries(connection, namespace)])
+            snapshot_id = hashlib.sha256(json.dumps([namespace, content]).encode()).hexdigest()[:32]
+            connection.execute(
+                "INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?)", (snapshot_id, namespace, content)
+            )
+        return snapshot_id
+
+    def snapshot(self, namespace: str, snapshot_id: str) -> tuple[Entry, ...]:
+        """The entries of a snapshot. Raises StoreError when the namespace has no such snapshot."""
+        with self._transaction() as connection:
+            row = connection.execute(
+                "SELECT entries FROM snapshots WHERE snapshot_id = ? AND namespace = ?",
+                (snapshot_id, namespace),
+            ).fetchone()
+        if row is None:
+            raise StoreError(f"namespace {namespace!r} has no snapshot {snapshot_id!r}; `freeze` makes one")
+        return tuple(Entry(*fields) for fields in json.loads(row[0]))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Generator[sqlite3.Connection]:
+        with self._lock, self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except UnicodeEncodeError as error:
+                raise StoreError(
+                    "text with a lone surrogate is no valid Unicode and is not stored"
+                ) from error
+
+
+def _append(connection: sqlite3.Connection, namespace: str, entry: Entry) -> None:
+    connection.execute(
+        "INSERT INTO entries SELECT ?, COALESCE(MAX(position), 0) + 1, ?, ?, ? "
+        "FROM entries WHERE namespace = ?",
+        (namespace, *astuple(entry), namespace),
+    )
+
+
+def _entries(connection: sqlite3.Connection, namespace: str) -> tuple[Entry, ...]:
+    rows: Sequence[tuple[Literal["session", "prior"], str, str | None]] = connection.execute(
+        "SELECT kind, text, session_id FROM entries WHERE namespace = ? ORDER BY position", (namespace,)
+    ).fetchall()
+    return tuple(Entry(*row) for row in rows)

@@ -1,0 +1,106 @@
+"""The arguments of a call against the ontology: checked once, here, before a handler sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from itertools import islice
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from atr_ontology import Parameter, Tool, input_schema
+from atr_servers.tables import Refusal, excerpt
+
+_MAX_PROBLEMS = 3
+_MAX_WHOLE_FLOAT = 2**53
+"""From here on a float that was written with a fraction may look whole."""
+
+_EXPECTED: Mapping[str, str] = {
+    "string": "text",
+    "date": "text",
+    "datetime": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array[string]": "a list of texts",
+}
+
+
+def read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The keyword arguments for the handler of a tool. A parameter that counts as left out is not among them.
+
+    An explicit null follows the parameter's null policy; a whole float for an integer (`2.0`) becomes one.
+    Shape comes before the guard, so that a misspelt name is called that, and not a missing argument.
+    Raises Refusal that names each argument at fault, what was expected and what came.
+    """
+    nulls = {p.name: p.null for p in tool.parameters if not p.required and arguments.get(p.name, "") is None}
+    given = {name: value for name, value in arguments.items() if nulls.get(name, "error") == "error"}
+    problems = list(islice(_problems(tool, given), _MAX_PROBLEMS))
+    if problems:
+        raise Refusal("; ".join(problems))
+    _check_guard(tool, given)
+    for parameter in tool.parameters:
+        if parameter.type == "integer" and isinstance(value := given.get(parameter.name), float):
+            given[parameter.name] = _whole(parameter, value)
+    return given | {name: None for name, policy in nulls.items() if policy == "echo"}
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A question after the name that was probably meant, to be put at the end of a message, or nothing."""
+    close = get_close_matches(name[:64], list(names), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _problems(tool: Tool, given: Mapping[str, Any]) -> Iterator[str]:
+    for name in given:
+        if tool.parameter(name) is None:
+            yield f"unknown argument {excerpt(name)}{_alternatives(tool, name)}"
+    for parameter in tool.parameters:
+        if parameter.required and parameter.name not in given:
+            yield f"missing argument {parameter.name}: {parameter.description}"
+    for error in _validator(tool)(given):
+        path = list(error.absolute_path)
+        said_by_type = error.validator == "enum" and not isinstance(error.instance, str)
+        if path and not said_by_type:
+            yield _wrong_value(cast(Parameter, tool.parameter(str(path[0]))), path, error.instance)
+
+
+def _alternatives(tool: Tool, name: str) -> str:
+    names = [parameter.name for parameter in tool.parameters]
+    return nearest(name, names) or f"; {tool.name} takes {', '.join(names) or 'no arguments'}"
+
+
+def _wrong_value(parameter: Parameter, path: list[str | int], value: object) -> str:
+    place = parameter.name + "".join(f"[{index}]" for index in path[1:])
+    if parameter.enum:
+        expected = f"one of {', '.join(parameter.enum)}"
+    else:
+        expected = "text" if path[1:] else _EXPECTED[parameter.type]
+    hint = "" if parameter.required or value is not None else "; leave it out when it is not wanted"
+    return f"{place}: expected {expected}, got {excerpt(value)}{hint}"
+
+
+def _whole(parameter: Parameter, value: float) -> int:
+    if abs(value) > _MAX_WHOLE_FLOAT:
+        raise Refusal(_wrong_value(parameter, [parameter.name], value))
+    return int(value)
+
+
+def _check_guard(tool: Tool, given: Mapping[str, Any]) -> None:
+    if tool.guard is None:
+        return
+    names = tool.guard.parameters
+    present = [name for name in names if given.get(name) not in (None, "", [])]
+    if tool.guard.kind == "exactly_one_of" and len(present) != 1:
+        raise Refusal(f"give exactly one of {', '.join(names)}; got {', '.join(present) or 'none of them'}")
+    if tool.guard.kind == "at_least_one_of" and not present:
+        raise Refusal(f"give at least one of {', '.join(names)}")
+
+
+@cache
+def _validator(tool: Tool) -> Callable[[Mapping[str, Any]], Iterator[ValidationError]]:
+    validator: Any = Draft202012Validator(input_schema(tool))
+    return validator.iter_errors

@@ -1,0 +1,386 @@
+"""Destinations, trips and their stops; flights, hotels and ground transport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atr_data.episode import PersonaProfile
+from atr_servers.matching import loose_match, search_answer, shares_text, tags_with, tracking, whole_number
+from atr_servers.tables import (
+    Attributes,
+    Column,
+    Link,
+    Refusal,
+    Row,
+    State,
+    Table,
+    attribute,
+    excerpt,
+    own_id,
+)
+
+NAME = "travel"
+
+
+def _trip(stop_id: str, attributes: Attributes, persona: PersonaProfile) -> Row:
+    return {
+        "destination": attribute(attributes, "location", "text?", ""),
+        "duration_days": None,
+        "traveler_count": None,
+        "selected_stop_ids": [stop_id],
+        "include_daily_breakdown": False,
+        "include_stopovers": False,
+        "include_budget_summary": False,
+    }
+
+
+def _visit(trip: Row, stop_id: str) -> None:
+    if stop_id not in trip["selected_stop_ids"]:
+        trip["selected_stop_ids"].append(stop_id)
+
+
+TABLES = (
+    Table(
+        "destinations",
+        "destination_id",
+        "destination",
+        "search_destinations lists the destinations.",
+        reference_types=("destination",),
+        columns=(own_id("name"), Column("region", "text?"), Column("tags", "texts", ())),
+    ),
+    Table(
+        "flight_offers",
+        "flight_offer_id",
+        "flight offer",
+        "search_flights lists the flight offers.",
+        reference_types=("flight_offer",),
+        columns=(
+            Column("origin", "text", ""),
+            Column("destination", "text", ""),
+            Column("departure_date", "text", ""),
+            Column("return_date", "text?"),
+            Column("airline", "text?"),
+            Column("price", "number?"),
+            Column("available_seats", "whole?"),
+        ),
+    ),
+    Table(
+        "hotel_offers",
+        "hotel_offer_id",
+        "hotel offer",
+        "search_hotels lists the hotel offers.",
+        reference_types=("hotel_offer",),
+        columns=(
+            own_id("name"),
+            Column("location", "text", ""),
+            Column("check_in_date", "text?"),
+            Column("check_out_date", "text?"),
+            Column("available_rooms", "whole?"),
+            Column("max_guests_per_room", "whole?"),
+            Column("price_per_night", "number?"),
+        ),
+    ),
+    Table(
+        "transport_offers",
+        "transport_offer_id",
+        "ground transport offer",
+        "search_ground_transport lists the ground transport offers.",
+        reference_types=("transport_offer",),
+        columns=(
+            Column("origin", "text", ""),
+            Column("destination", "text", ""),
+            Column("mode", "text", "train"),
+            Column("departure_date", "text", ""),
+            Column("price", "number?"),
+            Column("available_seats", "whole?"),
+        ),
+    ),
+    Table(
+        "trip_stops",
+        "stop_id",
+        "trip stop",
+        "search_trip_stops lists the trip stops.",
+        reference_types=("trip_stop",),
+        columns=(own_id("name"), Column("location", "text?"), tags_with("tags", "stop_type")),
+        link=Link("trip_id", "trips", _trip, _visit),
+    ),
+    Table(
+        "trips",
+        "trip_id",
+        "trip",
+        "Ids of earlier trips stand in the attributes of trip stops; plan_trip answers new ones.",
+    ),
+    Table(
+        "bookings",
+        "booking_id",
+        "booking",
+        "book_flight, book_hotel and book_ground_transport answer the booking ids.",
+    ),
+    Table("shortlists", "shortlist_id", "shortlist", "shortlist_destinations answers the ids."),
+)
+
+_BOOKABLE = ("bookings", "flight_offers", "hotel_offers", "transport_offers")
+
+
+def _offer_order(sort_by: str, key: str, price: str = "price") -> Callable[[Row], Any] | None:
+    """Sort key over offers: those without a price last, equal prices by id, in both directions."""
+    if sort_by not in ("price_asc", "price_desc"):
+        return None
+    sign = 1 if sort_by == "price_asc" else -1
+    return lambda row: (row[price] is None, sign * (row[price] or 0), row[key])
+
+
+def search_destinations(state: State, *, destination_constraints: list[str] | None = None) -> dict[str, Any]:
+    def fits(row: Row) -> bool:
+        texts = (row["region"], " ".join(row["tags"]), row["name"])
+        return any(loose_match(wish, text) for wish in destination_constraints or () for text in texts)
+
+    rows = state.rows["destinations"].values()
+    return search_answer(
+        state, "destinations", [row for row in rows if not destination_constraints or fits(row)]
+    )
+
+
+def shortlist_destinations(state: State, *, destination_ids: list[str]) -> dict[str, Any]:
+    state.known_all("destinations", destination_ids)
+    shortlist_id = state.add("shortlists", "DSH_", destination_ids=destination_ids)
+    return {
+        "shortlist_id": shortlist_id,
+        "destination_ids": destination_ids,
+        "count": len(destination_ids),
+    }
+
+
+def plan_trip(
+    state: State,
+    *,
+    destination: str,
+    duration_days: int | None = None,
+    traveler_count: int | None = None,
+    selected_stop_ids: list[str] | None = None,
+    include_daily_breakdown: bool = False,
+    include_stopovers: bool = False,
+    include_budget_summary: bool = False,
+) -> dict[str, Any]:
+    stop_ids = selected_stop_ids or []
+    state.known_all("trip_stops", stop_ids)
+    trip_id = state.add(
+        "trips",
+        "TRP_",
+        destination=destination,
+        duration_days=duration_days,
+        traveler_count=traveler_count,
+        selected_stop_ids=stop_ids,
+        include_daily_breakdown=include_daily_breakdown,
+        include_stopovers=include_stopovers,
+        include_budget_summary=include_budget_summary,
+    )
+    return {
+        "trip_id": trip_id,
+        "destination": destination,
+        "selected_stop_ids": stop_ids,
+        "duration_days": duration_days,
+        "sections": {
+            "daily_breakdown": include_daily_breakdown,
+            "stopovers": include_stopovers,
+            "budget_summary": include_budget_summary,
+        },
+    }
+
+
+def search_trip_stops(
+    state: State, *, destination: str = "", stop_tags: list[str] | None = None
+) -> dict[str, Any]:
+    found = [
+        row
+        for row in state.rows["trip_stops"].values()
+        if (loose_match(destination, row["name"]) or loose_match(destination, row["location"]))
+        and (not stop_tags or shares_text(stop_tags, row["tags"]))
+    ]
+    return search_answer(state, "trip_stops", found)
+
+
+def search_flights(
+    state: State, *, origin: str, destination: str, passenger_count: int, sort_by: str = "relevance"
+) -> dict[str, Any]:
+    found = _rides(state, "flight_offers", origin, destination, passenger_count)
+    return search_answer(state, "flight_offers", found, _offer_order(sort_by, "flight_offer_id"))
+
+
+def search_ground_transport(
+    state: State, *, origin: str, destination: str, passenger_count: int, sort_by: str = "relevance"
+) -> dict[str, Any]:
+    found = _rides(state, "transport_offers", origin, destination, passenger_count)
+    return search_answer(state, "transport_offers", found, _offer_order(sort_by, "transport_offer_id"))
+
+
+def _rides(state: State, table: str, origin: str, destination: str, passenger_count: int) -> list[Row]:
+    return [
+        row
+        for row in state.rows[table].values()
+        if loose_match(origin, row["origin"])
+        and loose_match(destination, row["destination"])
+        and (row["available_seats"] is None or row["available_seats"] >= passenger_count)
+    ]
+
+
+def search_hotels(
+    state: State, *, location: str, guest_count: int, room_count: int, sort_by: str = "relevance"
+) -> dict[str, Any]:
+    def has_space(row: Row) -> bool:
+        rooms, beds = row["available_rooms"], row["max_guests_per_room"]
+        return (rooms is None or rooms >= room_count) and (beds is None or beds * room_count >= guest_count)
+
+    rows = state.rows["hotel_offers"].values()
+    found = [row for row in rows if loose_match(location, row["location"]) and has_space(row)]
+    order = _offer_order(sort_by, "hotel_offer_id", "price_per_night")
+    return search_answer(state, "hotel_offers", found, order)
+
+
+def book_flight(
+    state: State,
+    *,
+    flight_offer_id: str,
+    traveler_info: str | None = None,
+    seat_preference: str | None = None,
+    payment_method: str | None = None,
+) -> dict[str, Any]:
+    state.known("flight_offers", flight_offer_id)
+    return _book(
+        state,
+        "FLT_",
+        kind="flight",
+        offer_id=flight_offer_id,
+        traveler_info=traveler_info or state.persona.default_contact,
+        seat_preference=seat_preference,
+        payment_method=payment_method or state.persona.default_payment_method,
+    )
+
+
+def book_hotel(
+    state: State, *, hotel_offer_id: str, guest_info: str | None = None, payment_method: str | None = None
+) -> dict[str, Any]:
+    state.known("hotel_offers", hotel_offer_id)
+    return _book(
+        state,
+        "HTL_",
+        kind="hotel",
+        offer_id=hotel_offer_id,
+        room_count=1,
+        guest_info=guest_info or state.persona.default_contact,
+        payment_method=payment_method or state.persona.default_payment_method,
+    )
+
+
+def book_ground_transport(
+    state: State,
+    *,
+    transport_offer_id: str,
+    traveler_info: str | None = None,
+    payment_method: str | None = None,
+) -> dict[str, Any]:
+    state.known("transport_offers", transport_offer_id)
+    return _book(
+        state,
+        "GND_",
+        kind="ground_transport",
+        offer_id=transport_offer_id,
+        traveler_info=traveler_info or state.persona.default_contact,
+        payment_method=payment_method or state.persona.default_payment_method,
+    )
+
+
+def _book(state: State, prefix: str, **fields: Any) -> dict[str, Any]:
+    return {"booking_id": state.add("bookings", prefix, status="confirmed", **fields), "status": "confirmed"}
+
+
+def modify_flight_booking(state: State, *, booking_id: str, field: str, new_value: str) -> dict[str, Any]:
+    return state.modify("bookings", booking_id, field, new_value)
+
+
+def modify_hotel_booking(state: State, *, booking_id: str, field: str, new_value: str) -> dict[str, Any]:
+    value = whole_number(new_value, "new_value") if field == "room_count" else new_value
+    return state.modify("bookings", booking_id, field, value)
+
+
+def cancel_flight_booking(state: State, *, booking_id: str) -> dict[str, Any]:
+    return state.set_status("bookings", booking_id, "cancelled")
+
+
+def cancel_hotel_booking(state: State, *, booking_id: str) -> dict[str, Any]:
+    return state.set_status("bookings", booking_id, "cancelled")
+
+
+def cancel_ground_transport_booking(state: State, *, booking_id: str) -> dict[str, Any]:
+    return state.set_status("bookings", booking_id, "cancelled")
+
+
+def track_trip_updates(
+    state: State, *, trip_id: str | None = None, booking_id: str | None = None, update_scope: str = "critical"
+) -> dict[str, Any]:
+    kind, target = ("booking", booking_id) if trip_id is None else ("trip", trip_id)
+    state.known(f"{kind}s", str(target))
+    return tracking(str(target), target_kind=kind, scope=update_scope)
+
+
+def replan_trip(
+    state: State,
+    *,
+    trip_id: str,
+    replanning_goal: str,
+    disrupted_item_id: str | None = None,
+    selected_alternative_stop_ids: list[str] | None = None,
+    replacement_type: str | None = None,
+) -> dict[str, Any]:
+    """Answers the new plan; the trip itself stays as it was."""
+    state.known("trips", trip_id)
+    if disrupted_item_id is not None:
+        _check_disrupted(state, trip_id, disrupted_item_id)
+    stop_ids = selected_alternative_stop_ids or []
+    state.known_all("trip_stops", stop_ids)
+    return {
+        "trip_id": trip_id,
+        "replanning_goal": replanning_goal,
+        "disrupted_item_id": disrupted_item_id,
+        "selected_alternative_stop_ids": stop_ids,
+        "replacement_type": replacement_type,
+        "status": "replanned",
+    }
+
+
+def _check_disrupted(state: State, trip_id: str, item_id: str) -> None:
+    if any(item_id in state.rows[table] for table in _BOOKABLE):
+        return
+    stop = state.rows["trip_stops"].get(item_id)
+    if stop is None:
+        raise Refusal(
+            f"disrupted_item_id: {excerpt(item_id)} is no booking, offer or trip stop."
+            " Leave it out when no single item is disrupted."
+        )
+    if stop["attributes"].get("trip_id") != trip_id:
+        raise Refusal(
+            f"disrupted_item_id: the trip stop {excerpt(item_id)} is not on the trip {excerpt(trip_id)};"
+            " the attributes of a trip stop name its trip."
+        )
+
+
+HANDLERS = (
+    search_destinations,
+    shortlist_destinations,
+    plan_trip,
+    search_trip_stops,
+    search_flights,
+    search_hotels,
+    search_ground_transport,
+    book_flight,
+    book_hotel,
+    book_ground_transport,
+    modify_flight_booking,
+    modify_hotel_booking,
+    cancel_flight_booking,
+    cancel_hotel_booking,
+    cancel_ground_transport_booking,
+    track_trip_updates,
+    replan_trip,
+)

@@ -1,0 +1,83 @@
+"""Time of one tool call in process, over stdio and over HTTP, in both protocol eras.
+
+python tests/benchmarks/bench_calls.py [CALLS]
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+
+from atr_servers import build_server
+
+PRODUCTS: list[dict[str, Any]] = [
+    {"id": f"prod_{i}", "type": "product", "attributes": {"name": f"Product {i}", "price": i}}
+    for i in range(20)
+]
+CALLS = {
+    "read": ("search_products", {"budget": 4}),
+    "write": ("place_order", {"product_id": "prod_1", "quantity": 1}),
+}
+SERVE = ("-m", "atr_servers.cli", "serve", "commerce", "--references")
+
+
+async def measure(label: str, target: Any, calls: int) -> None:
+    for era in ("auto", "legacy"):
+        began = time.perf_counter()
+        async with Client(target, mode=era) as client:
+            await client.list_tools()
+            opened = time.perf_counter() - began
+            medians = {kind: await _median(client, call, calls) for kind, call in CALLS.items()}
+        times = "  ".join(f"{kind} {value * 1000:6.3f} ms" for kind, value in medians.items())
+        print(f"{label:<18} {era:<7} {times}  (connect and list {opened * 1000:7.1f} ms)")
+
+
+async def _median(client: Client, call: tuple[str, dict[str, Any]], calls: int) -> float:
+    name, arguments = call
+    seconds: list[float] = []
+    for _ in range(calls):
+        began = time.perf_counter()
+        result = await client.call_tool(name, arguments)
+        seconds.append(time.perf_counter() - began)
+        if result.is_error:
+            raise RuntimeError(f"{name} failed: {result.content}")
+    return median(seconds)
+
+
+@contextmanager
+def http_url(references: Path) -> Generator[str]:
+    command = [sys.executable, *SERVE, str(references), "--http", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as host:
+        try:
+            lines = iter(host.stderr or ())
+            yield next(line for line in lines if line.startswith("environment: ")).split()[1]
+        finally:
+            host.terminate()
+
+
+async def main(calls: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        references = Path(folder) / "references.json"
+        references.write_text(json.dumps(PRODUCTS))
+        arguments = [*SERVE, str(references)]
+        state = [*arguments, "--state", str(Path(folder) / "state.json")]
+        await measure("in process", build_server("commerce", PRODUCTS), calls)
+        await measure("stdio", StdioServerParameters(command=sys.executable, args=arguments), calls)
+        await measure("stdio with --state", StdioServerParameters(command=sys.executable, args=state), calls)
+        with http_url(references) as url:
+            await measure("http", url, calls)
+
+
+if __name__ == "__main__":
+    anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 300)

@@ -1,0 +1,107 @@
+"""The tool environments against the recorded calls, each through an MCP client."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.server import Server
+from mcp.types import TextContent
+from tests.support.comparison import agrees, same_json, same_order
+from tests.support.vectors import read_jsonl
+
+from atr_data.episode import Episode, PersonaProfile
+from atr_servers import build_server
+
+Line = dict[str, Any]
+Builder = Callable[[Line], Server[Any]]
+
+
+def synthetic(line: Line) -> Server[Any]:
+    persona = PersonaProfile.model_validate(line["persona"])
+    return build_server(line["domain"], line["references"], persona, line["allowed_tools"])
+
+
+def official(episodes: Path) -> Builder:
+    @cache
+    def load(episode_id: str) -> Episode:
+        return Episode.model_validate_json((episodes / f"{episode_id}.json").read_text(encoding="utf-8"))
+
+    def build(line: Line) -> Server[Any]:
+        episode = load(line["episode_id"])
+        sessions = (*episode.learning_sessions, *episode.test_sessions)
+        environment = next(s for s in sessions if s.session_id == line["session_id"]).local_env
+        return build_server(line["domain"], environment.references, episode.profile, environment.tools)
+
+    return build
+
+
+async def disagreement(line: Line, server: Server[Any], mode: str) -> str | None:
+    """The first call of a line that is answered otherwise, as one line of text, or None."""
+    async with Client(server, mode=mode) as client:
+        await client.list_tools()
+        for number, call in enumerate(line["calls"]):
+            result = await client.call_tool(call["tool"], call["arguments"])
+            (block,) = result.content
+            assert isinstance(block, TextContent)
+            content = json.loads(block.text)
+            same_text = same_json(result.structured_content, content)
+            in_order = call["is_error"] or result.is_error or same_order(call["content"], content)
+            if not (agrees(call, result.is_error, content) and same_text and in_order):
+                name = line.get("case_id") or line["session_id"]
+                return f"{name} call {number}: expected {json.dumps(call)[:400]}, got {block.text[:400]}"
+    return None
+
+
+async def check(lines: Iterable[Line], build: Builder, name: str, mode: str = "auto") -> None:
+    """Prints `agree/total`; fails when they differ."""
+    found = [await disagreement(line, build(line), mode) for line in lines]
+    wrong = [text for text in found if text is not None]
+    report = f"{name} ({mode}): {len(found) - len(wrong)}/{len(found)} lines agree"
+    print(report)
+    assert not wrong, "\n".join([report, *wrong[:5]])
+    assert found, f"{name}: no lines"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_synthetic_sessions_are_answered_as_recorded(conformance_dir: Path, mode: str) -> None:
+    name = "tools_synthetic.jsonl.gz"
+    await check(_lines(conformance_dir / name), synthetic, name, mode)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_official_sessions_are_answered_as_recorded(
+    conformance_dir: Path, official_dir: Path, mode: str
+) -> None:
+    name = "tools_official.jsonl.gz"
+    await check(_lines(conformance_dir / name), official(official_dir / "episodes"), name, mode)
+
+
+async def test_a_flipped_expectation_makes_the_check_fail(conformance_dir: Path, tmp_path: Path) -> None:
+    lines = _lines(conformance_dir / "tools_synthetic.jsonl.gz")[:20]
+    call = next(call for call in lines[7]["calls"] if not call.get("reference_lenient"))
+    call["is_error"] = not call["is_error"]
+    flipped = tmp_path / "tools_synthetic.jsonl.gz"
+    flipped.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    with pytest.raises(AssertionError, match="19/20 lines agree"):
+        await check(_lines(flipped), synthetic, flipped.name)
+
+
+async def test_a_changed_value_makes_the_check_fail(conformance_dir: Path) -> None:
+    lines = _lines(conformance_dir / "tools_synthetic.jsonl.gz")[:20]
+    calls = (call for line in lines for call in line["calls"] if not call.get("reference_lenient"))
+    next(call for call in calls if "count" in call["content"])["content"]["count"] += 1
+    with pytest.raises(AssertionError, match="19/20 lines agree"):
+        await check(lines, synthetic, "changed")
+
+
+def _lines(path: Path) -> list[Line]:
+    if not path.exists():
+        pytest.skip(f"no {path.name} here")
+    return read_jsonl(path)
