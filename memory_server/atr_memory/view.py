@@ -27,7 +27,7 @@ class MemoryView:
         """Renders a session and appends it. Returns False when it is there already or renders to nothing."""
         self._check_live()
         text = render_transcript(messages)
-        return bool(text.strip()) and self.store.append_session(self.namespace, session_id, text)
+        return bool(text) and self.store.append_session(self.namespace, session_id, text)
 
     def append_prior_statement(self, statement: str) -> None:
         self._check_live()

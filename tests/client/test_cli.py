@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import filelock
 import pytest
 from tests.support.cells import small_episode
 
@@ -94,6 +95,16 @@ def test_a_run_under_other_limits_is_refused_and_named(
     assert _run(tmp_path, episodes, extra="limits: {max_steps: 7}\n") == 1
     assert "max_steps was 20, is 7" in capsys.readouterr().out
     assert _run(tmp_path, episodes, "--fresh", extra="limits: {max_steps: 7}\n") == 0
+
+
+def test_a_folder_that_another_process_writes_to_is_refused(
+    tmp_path: Path, episodes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(tmp_path, episodes) == 0
+    cell = next((tmp_path / "outputs").rglob("eval.json")).parent
+    with filelock.FileLock(cell / ".lock"):
+        assert _run(tmp_path, episodes) == 1
+    assert f"another process is writing to {cell}" in _error(capsys)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.support.vectors import Case, read_jsonl, report
 
 from atr_data.episode import Episode, GoldStep, seed_of
 from atr_user_sim.brief import UserBrief
-from atr_user_sim.interface import PoolRule, UserSimFault
+from atr_user_sim.interface import CompletionFault, PoolRule, UserSimFault
 from atr_user_sim.model_backed import ModelClassifier, ModelRouter, ModelSimulator
 from atr_user_sim.opening import opening_hint
 
@@ -25,12 +25,12 @@ BRIEF = UserBrief("", "Sort the scans", {}, (), {}, "", {})
 
 def _model(case: Case) -> FakeModel:
     if case["kind"] == "router":
-        return FakeModel([RuntimeError("down") if case.get("raises") else json.dumps(case["response"])])
+        return FakeModel([CompletionFault("down") if case.get("raises") else json.dumps(case["response"])])
     if case["kind"] == "classifier":
         return FakeModel([json.dumps(response) for response in case["responses"]])
     return FakeModel(
         [
-            RuntimeError("down") if r.get("raise") else tool_answer(r["content"], *r.get("tools", []))
+            CompletionFault("down") if r.get("raise") else tool_answer(r["content"], *r.get("tools", []))
             for r in case["responses"]
         ]
     )

@@ -62,7 +62,7 @@ class LlmockServer:
         self._admin.post("/reset").raise_for_status()
 
     def requests(self) -> list[dict[str, Any]]:
-        """The journal, oldest first: `path`, `body`, `status`, `sdk_retry_count` and more for each request."""
+        """The journal, oldest first: `path`, `body`, `status`, `duration` and more of each request."""
         return self._admin.get("/requests").raise_for_status().json()["requests"]
 
     def body(self) -> dict[str, Any]:

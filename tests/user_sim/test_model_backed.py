@@ -11,7 +11,7 @@ from tests.support.fake_model import ONE_CALL, FakeModel, tool_answer
 from atr_data.episode import GoldStep, Reference
 from atr_data.usage import Usage
 from atr_user_sim import ModelClassifier, ModelRouter, ModelSimulator, UserBrief, UserSimFault
-from atr_user_sim.interface import Completion, HistoryEntry, PoolRule
+from atr_user_sim.interface import Completion, CompletionFault, HistoryEntry, PoolRule
 from atr_user_sim.prompt_files import prompt
 from atr_user_sim.user_turn import answer_directive
 
@@ -50,7 +50,7 @@ async def test_the_router_sees_the_message_and_the_reason_and_asks_for_json() ->
 
 
 async def test_json_in_a_code_fence_is_read() -> None:
-    model = FakeModel([f"```json\n{YES}\n```"])
+    model = FakeModel([f"\n```json\n{YES}\n```\n"])
     assert (await ModelRouter(model).route(output="o", reason="r")).is_strict_rule_question
 
 
@@ -105,10 +105,8 @@ async def test_a_rule_id_that_is_no_string_is_outside_the_pool() -> None:
 
 @pytest.mark.parametrize("module", ["router", "cls", "user_sim"])
 async def test_a_model_that_raises_is_a_fault_of_its_role(module: str) -> None:
-    model = FakeModel([ConnectionError("gone")])
-    with pytest.raises(
-        UserSimFault, match=f"{module}: the model call failed: ConnectionError: gone"
-    ) as caught:
+    model = FakeModel([CompletionFault("gone")])
+    with pytest.raises(UserSimFault, match=f"{module}: the model call failed: gone") as caught:
         if module == "router":
             await ModelRouter(model).route(output="o", reason="r")
         elif module == "cls":

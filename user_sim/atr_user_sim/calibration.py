@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from atr_data.errors import DataError
 from atr_user_sim.interface import Classifier, PoolRule, Router
 
-
 _T = TypeVar("_T", bound=BaseModel)
 
 
@@ -163,7 +162,10 @@ async def calibrate_router(router: Router, file: Path) -> RouterCalibration:
             expected, got = turn.gold_rule_question_span or "nothing", verdict.rule_question_span or "nothing"
             confusions.append(Confusion(turn.source, turn.output, expected, got))
     return RouterCalibration(
-        *(counts[name] for name in ("true_positives", "false_positives", "true_negatives", "false_negatives", "exact")),
+        *(
+            counts[name]
+            for name in ("true_positives", "false_positives", "true_negatives", "false_negatives", "exact")
+        ),
         by_kind={kind: (sum(right), len(right)) for kind, right in kinds.items()},
         confusions=confusions,
     )
@@ -198,7 +200,7 @@ def _outcome(gold: str | None, got: str | None) -> str:
 
 
 def _read(file: Path, model: type[_T]) -> list[_T]:
-    found: list[T] = []
+    found: list[_T] = []
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip():
             continue

@@ -173,7 +173,7 @@ def _reply_data(brief: UserBrief) -> Iterator[str]:
 
 
 def _section(title: str, text: str) -> Iterator[str]:
-    if text.strip():
+    if text:
         yield f"## {title}\n\n{text}"
 
 

@@ -9,7 +9,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from atr_data.usage import Usage
-from atr_user_sim.interface import ChatMessage, Completion, CompletionModel, ToolOffer, UserSimFault
+from atr_user_sim.interface import (
+    ChatMessage,
+    Completion,
+    CompletionFault,
+    CompletionModel,
+    ToolOffer,
+    UserSimFault,
+)
 from atr_user_sim.prompt_files import prompt
 
 Module = Literal["router", "cls", "user_sim"]
@@ -28,12 +35,12 @@ async def call(
 ) -> tuple[Completion, Usage]:
     """One completion and its usage, which counts as one call when the model reports any.
 
-    Raises UserSimFault when the model raises.
+    Raises UserSimFault when the model could not be had.
     """
     try:
         completion = await model.complete(messages, schema=schema, tools=tools)
-    except Exception as error:  # what a transport raises is known to its adapter alone
-        raise UserSimFault(module, f"the model call failed: {type(error).__name__}: {error}") from error
+    except CompletionFault as error:
+        raise UserSimFault(module, f"the model call failed: {error}") from error
     return completion, replace(completion.usage, calls=1) if completion.usage else Usage()
 
 

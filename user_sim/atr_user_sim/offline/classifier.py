@@ -32,14 +32,17 @@ _OTHER_TRIGGER = 1.0
 _ENCODER = 0.25
 
 _DETAILS = frozenset(
-    "seat language tone length sign_off lead settle naming sections extras amenities loyalty surroundings follow_up"
+    "seat language tone length sign_off lead settle naming sections extras amenities loyalty"
+    " surroundings follow_up"
     " attachments buffer refundable diet pace label archive updates condition format loyal soon".split()
 )
 """Dimensions so narrow that a statement that does not speak of one leaves the question unanswered."""
 
 _SERVICES = frozenset(
-    "suggest recommend include add provide search check look link pull mention monitor create keep offer remind notify"
-    " update maintain flag remove attach contact tell list propose invite summarise summarize unsubscribe set block"
+    "suggest recommend include add provide search check look link pull mention monitor create keep"
+    " offer remind notify"
+    " update maintain flag remove attach contact tell list propose invite summarise summarize"
+    " unsubscribe set block"
     " highlight track compare ask share find order note put follow apply adjust call prepare".split()
 )
 """Verbs of services that an assistant offers beside the decision itself; most rules say nothing of them."""
@@ -96,7 +99,9 @@ class _Rarity:
         return self.idf(item) / math.log((len(self._sets) + 1) / 1.5)
 
 
-def _score(question: Question, statement: Meaning, words: _Rarity, aspects: _Rarity, situations: _Rarity) -> float:
+def _score(
+    question: Question, statement: Meaning, words: _Rarity, aspects: _Rarity, situations: _Rarity
+) -> float:
     asked = question.meaning
     shared_words = sum(words.idf(s) for s in asked.stems & statement.stems)
     length = math.sqrt(sum(words.idf(s) ** 2 for s in statement.stems)) or 1.0

@@ -25,7 +25,8 @@ _REASON_ASKS_RULE = re.compile(
     re.I | re.S,
 )
 _REASON_NEEDS_INPUT = re.compile(
-    r"\bneed\w*\b|\bmissing\b|\bclarif\w*\b|\bdetails\b|\bto (?:proceed|continue|complete|finali[sz]e|start|find)\b|\bgo-ahead\b",
+    r"\bneed\w*\b|\bmissing\b|\bclarif\w*\b|\bdetails\b|\bto (?:proceed|continue|complete|finali[sz]e"
+    r"|start|find)\b|\bgo-ahead\b",
     re.I,
 )
 _REPORTS_ACTION = re.compile(

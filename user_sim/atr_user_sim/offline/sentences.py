@@ -14,12 +14,14 @@ _BLOCK_QUOTE = re.compile(r"^[ \t]*>[^\n]*$", re.M)
 _RULED_OFF = re.compile(r":[*_ \t]*\n\s*^[ \t]*-{3,}[ \t]*$(?P<shown>.*?)^[ \t]*-{3,}[ \t]*$", re.M | re.S)
 _LETTER = re.compile(
     r"(?<=\n)[ \t]*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening))\b[^\n?!]{0,50}\n.*?"
-    r"^[ \t]*(?:(?:kind|best|warm|many|with|yours|all the|take|thank|love|cheers|sincerely|respectfully|regards)\w*"
+    r"^[ \t]*(?:(?:kind|best|warm|many|with|yours|all the|take|thank|love|cheers|sincerely|respectfully"
+    r"|regards)\w*"
     r"[^\n.?!]{0,30}[,.!]?|thanks[,.!]?)[ \t]*$(?:\s*^[ \t]*(?:\S+[ \t]*){1,4}$)?",
     re.M | re.S | re.I,
 )
 _LABELLED = re.compile(
-    r"^[ \t]*(?:[-*•][ \t]+)?[*_]*(?:subject|body|message|text|draft|reply|content|title|description)[*_]*:[*_]*"
+    r"^[ \t]*(?:[-*•][ \t]+)?[*_]*(?:subject|body|message|text|draft|reply|content|title"
+    r"|description)[*_]*:[*_]*"
     r"(?:[ \t]+(?P<line>\S[^\n]*)|[ \t]*\n(?P<paragraph>\S.*?)(?=\n\s*\n|\Z))",
     re.M | re.S | re.I,
 )
@@ -123,6 +125,7 @@ def _ends_sentence(masked: str, begin: int, match: re.Match[str], end: int) -> b
 
 
 def _inside_parenthesis(before: str, after: str) -> bool:
-    """In a parenthesis that opened mid-sentence and will close; one that opens a sentence may hold several."""
+    """In a parenthesis that opened mid-sentence and will close; one that opens a sentence may hold"
+    " several."""
     depth = before.count("(") - before.count(")")
     return depth > 0 and not before.startswith("(") and ")" in after

@@ -13,25 +13,32 @@ _LEAD_IN = re.compile(
     r"|preferences?)\b[^:,—–]*[:,—–-]+ "
 )
 _COMPARISON = re.compile(r"\((?:similar to|like|as)\b[^)]*\)", re.I)
-_NO_CLASH = re.compile(r"\b(?:no|without|not)\b(?: [a-z]+){0,2}? (?:conflicts?|overlaps?|clash(?:es)?)\b", re.I)
+_NO_CLASH = re.compile(
+    r"\b(?:no|without|not)\b(?: [a-z]+){0,2}? (?:conflicts?|overlaps?|clash(?:es)?)\b", re.I
+)
 _STOP_VERB = re.compile(r"\bstop (?=it|them|that)", re.I)
 _TRIGGER_CLAUSE = re.compile(
-    r"^\W*(?:also,? |and )?(?:when(?:ever)?|if|for|since|once|on|in|at|given|as|while|after|before|with)\b[^?]*?,\s*"
+    r"^\W*(?:also,? |and )?(?:when(?:ever)?|if|for|since|once|on|in|at|given|as|while|after|before"
+    r"|with)\b[^?]*?,\s*"
     r"(?=(?:would|do|are|should|shall|may|can|how|what|which|where|is|could)\b)",
     re.I,
 )
 _CONSENT = re.compile(
-    r"\b(?:ask|check with|consult|tell) (?:me|you)\b(?! to)|\bwithout asking\b|\b(?:be asked|asking you|ask first)\b", re.I
+    r"\b(?:ask|check with|consult|tell) (?:me|you)\b(?! to)|\bwithout asking\b|\b(?:be asked|asking you"
+    r"|ask first)\b",
+    re.I,
 )
 _CLOCK = re.compile(
-    r"\b(?:before|after|until|from|by) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|lunch|work"
+    r"\b(?:before|after|until|from|by) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven"
+    r"|twelve|noon|lunch|work"
     r"|\d{1,2})\b|\bhours? of the day\b|\btime of day\b",
     re.I,
 )
 _ENTRY_KIND = re.compile(r"\breminders?\b.*\bevents?\b|\bevents?\b.*\breminders?\b", re.I)
 _PROPOSAL = re.compile(
     r"\b(?:(?:like|want|prefer)(?: for)? me to|(?:should|shall|may|can) i)"
-    r"(?: (?:also|always|automatically|still|generally|just|continue to|start|by default|straight|proactively|myself))*"
+    r"(?: (?:also|always|automatically|still|generally|just|continue to|start|by default|straight"
+    r"|proactively|myself))*"
     r" ([a-z]+)",
     re.I,
 )
@@ -41,13 +48,17 @@ _OPEN = re.compile(
     re.I,
 )
 _CHOICE = re.compile(
-    r"\b(?:choos\w*|pick|look(?:ing)? for|types?|kinds?|sorts?|matters?|important|trust|prioriti\w+|factors?|criteri\w+"
+    r"\b(?:choos\w*|pick|look(?:ing)? for|types?|kinds?|sorts?|matters?|important|trust|prioriti\w+"
+    r"|factors?|criteri\w+"
     r"|select\w*|decide|favou?r|enjoy|like to|handle|rule|style)\b",
     re.I,
 )
 _QUALIFIERS: tuple[Mapping[str, frozenset[str]], ...] = (
     {
-        "work": frozenset("work job professional client business colleague supplier staff office team customer formal".split()),
+        "work": frozenset(
+            "work job professional client business colleague supplier staff office team customer"
+            " formal".split()
+        ),
         "home": frozenset("family kids kid personal private friend friends home neighbour informal".split()),
         "club": frozenset("church school volunteer club community choir".split()),
     },

@@ -11,15 +11,17 @@ _COMPOUND = re.compile(r"[a-z]+-[a-z]+")
 _SUFFIXES = ("ations", "ation", "ingly", "ings", "ing", "edly", "ied", "ies", "ed", "es", "ly", "s")
 
 _STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both but by
-    can could did do does doing don down during each either etc few for from further had has have having he her here hers
-    him his how i if in into is it its just let like may me might mine more most much must my need next no not now of off
-    ok okay on once one only onto or other our out over own per please quick quite rather really same shall she should so
-    some something such than that the their them then there these they thing things this those through to too two under
-    until up us very want was way we well were what when whenever where whether which while who whom whose why will with
-    would yes you your yours able always generally usually typically normally default future forward going general ever
-    never every specific certain certainly automatically prefer preferred preference prefers handle question standing rule
-    plan know help make sure get got take go goes lets d ll m re s t ve e g i.e""".split()
+    """a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing don down during each either etc few for from further
+    had has have having he her here hers him his how i if in into is it its just let like may me might
+    mine more most much must my need next no not now of off ok okay on once one only onto or other our
+    out over own per please quick quite rather really same shall she should so some something such than
+    that the their them then there these they thing things this those through to too two under until up
+    us very want was way we well were what when whenever where whether which while who whom whose why
+    will with would yes you your yours able always generally usually typically normally default future
+    forward going general ever never every specific certain certainly automatically prefer preferred
+    preference prefers handle question standing rule plan know help make sure get got take go goes lets
+    d ll m re s t ve e g i.e""".split()
 )
 
 SITUATIONS: Mapping[str, str] = {
@@ -30,15 +32,18 @@ SITUATIONS: Mapping[str, str] = {
     "stops": "stop attraction sight sightseeing museum landmark gallery",
     "dining": "restaurant dinner dine dining eat meal lunch brunch cuisine table cafe bistro",
     "tickets": "ticket concert show performance festival theater theatre exhibition match play gig",
-    "provider": "provider service barber salon hairdresser haircut dentist doctor clinic mechanic repair plumber massage"
+    "provider": "provider service barber salon hairdresser haircut dentist doctor clinic mechanic"
+    " repair plumber massage"
     " technician fix therapist vet",
-    "shopping": "buy shop shopping purchase product item order gear brand goods supplies groceries ingredient",
+    "shopping": "buy shop shopping purchase product item order gear brand goods supplies groceries"
+    " ingredient",
     "delivery": "delivery parcel package shipping shipment ship",
     "returns": "return refund exchange broken damaged defective faulty replacement",
     "subscription": "subscription membership renewal renew tier charge recurring",
     "mail": "message email mail inbox letter correspondence newsletter reply text write sender note draft",
     "invites": "invite invitation rsvp",
-    "calendar": "calendar meeting schedule appointment rehearsal call hour slot block shift clash overlap conflict",
+    "calendar": "calendar meeting schedule appointment rehearsal call hour slot block shift clash"
+    " overlap conflict",
     "reminders": "remind reminder alert",
     "files": "file folder download scan photo archive delivery-note",
     "documents": "document doc report template memo slide spreadsheet presentation outline handout hand-out",
@@ -81,7 +86,8 @@ ASPECTS: Mapping[str, str] = {
     "local": "local locally independent family-run origin farm mill chain regional",
     "condition": "used second-hand secondhand refurbished vintage new",
     "settle": "refund credit exchange replacement money replace",
-    "replace": "replace replacement substitute alternative swap shut closed disrupt disrupted cancel canceled",
+    "replace": "replace replacement substitute alternative swap shut closed disrupt disrupted cancel"
+    " canceled",
     "updates": "update notify notification tell alert late delay track",
     "listing": "list collect cart",
     "mode": "train bus flight fly drive car plane rail ground transport",
