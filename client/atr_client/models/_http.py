@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from atr_client.models.base import ModelError
@@ -34,7 +35,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
         return
     try:
         parts = urlsplit(endpoint.base_url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         usable = False
     if not usable:
@@ -88,3 +89,16 @@ def fault(
     if retryable is None:
         retryable = status is None or status in RETRYABLE_STATUS
     return WireError(text, retryable=retryable, status=status, retry_after=retry_after(headers or {}))
+
+
+def request_body(defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A request's fields without those that are None, and with the endpoint's parameters over them; objects
+    are merged field by field."""
+    body = {key: value for key, value in defaults.items() if value is not None}
+    for key, value in parameters.items():
+        base = body.get(key)
+        if isinstance(base, dict) and isinstance(value, Mapping):
+            body[key] = request_body(cast("dict[str, Any]", base), cast("Mapping[str, Any]", value))
+        else:
+            body[key] = value
+    return body

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pydantic import Field
 
-from atr_client.models._http import fault
-from atr_client.models._openai import (
-    CallIds,
-    Part,
-    finish_of,
-    open_client,
-    read_call,
-    receive,
-    request_body,
-    sent_arguments,
-)
+from atr_client.models._calls import CallIds, finish_of, read_call, sent_arguments
+from atr_client.models._http import fault, request_body
+from atr_client.models._openai import open_client, receive
+from atr_client.models._reading import Part
 from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 _CUT: dict[str | None, Finish] = {"length": "length", "content_filter": "content_filter"}
 _BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
@@ -89,13 +79,13 @@ def open_wire(endpoint: Endpoint) -> Wire:
     stored as it came when the endpoint names a payload format; what it holds beyond text, calls and plain
     reasoning goes back unchanged. Raises ModelError when the SDK is missing or the endpoint cannot be used.
     """
-    return _ChatWire(endpoint, open_client(endpoint))
+    return _ChatWire(endpoint)
 
 
 class _ChatWire:
-    def __init__(self, endpoint: Endpoint, client: AsyncOpenAI) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = client
+        self._client = open_client(endpoint)
 
     async def send(self, request: WireRequest) -> ModelReply:
         pending = self._client.chat.completions.with_raw_response.create(

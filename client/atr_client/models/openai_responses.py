@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from atr_client.models._http import fault
-from atr_client.models._openai import (
-    CallIds,
-    Part,
-    finish_of,
-    open_client,
-    read_call,
-    receive,
-    request_body,
-    sent_arguments,
-)
+from atr_client.models._calls import CallIds, finish_of, read_call, sent_arguments
+from atr_client.models._http import fault, request_body
+from atr_client.models._openai import open_client, receive
+from atr_client.models._reading import Part
 from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 PAYLOAD_FORMAT = "openai_responses_v1"
 """Mark of a stored payload: the list of a reply's output items as they came."""
@@ -86,13 +76,13 @@ def open_wire(endpoint: Endpoint) -> Wire:
 
     Raises ModelError when the SDK is missing or the endpoint cannot be used.
     """
-    return _ResponsesWire(endpoint, open_client(endpoint))
+    return _ResponsesWire(endpoint)
 
 
 class _ResponsesWire:
-    def __init__(self, endpoint: Endpoint, client: AsyncOpenAI) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = client
+        self._client = open_client(endpoint)
         self._format = endpoint.payload_format or PAYLOAD_FORMAT
 
     async def send(self, request: WireRequest) -> ModelReply:
@@ -174,7 +164,7 @@ def _reply(
 ) -> ModelReply:
     if response.status == "failed":
         error = response.error or _Error()
-        reason = " ".join(part for part in (error.message, error.code) if part)
+        reason = " ".join(part for part in (error.message, error.code) if part) or "no reason given"
         raise fault(f"response failed: {reason}", endpoint, retryable=error.code in _PASSING_TROUBLE)
     ids = CallIds(asked)
     calls: list[ToolCall] = []

@@ -189,6 +189,23 @@ async def test_the_user_says_go_on_wherever_the_assistant_speaks_twice_or_last(l
     ]
 
 
+async def test_a_conversation_that_the_assistant_began_has_a_word_of_the_user_before_it(
+    llmock_server: LlmockServer,
+):
+    transcript = conversation()
+    transcript.messages[1:] = [
+        Message(role="assistant", content="Hello."),
+        Message(role="user", content="Hi."),
+        Message(role="user", content="Well?"),
+    ]
+    await ask(llmock(llmock_server), transcript)
+    assert llmock_server.body()["messages"] == [
+        user(text("Continue.")),
+        assistant(text("Hello.")),
+        user(text("Hi."), text("Well?")),
+    ]
+
+
 async def test_turns_of_other_providers_are_written_anew(llmock_server: LlmockServer):
     transcript = conversation()
     calls = [
