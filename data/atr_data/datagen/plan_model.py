@@ -111,7 +111,7 @@ class Character:
     languages: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Slot:
     """What a rule may bind. `tools` are rivals (tool_identity). `count` is how many rules take it."""
 

@@ -32,6 +32,7 @@ VALUE_CAP, RIVAL_CAP, CAPPED_FROM = 0.50, 0.65, 4
 """No value holds more of a slot, and no tool more of a row of rivals; smaller groups are left to chance."""
 TRIGGERED = 0.55
 """How often a rule names a trigger that is neither confirm nor of a pair."""
+_TRIES = 400
 _LANGUAGE: Cell = ("communication", "param_enum")
 
 
@@ -60,10 +61,12 @@ def draw_rules(
     hands = deal(rng, characters, Counter((rule.domain, rule.type) for rule in taken))
     pairs = rng.randint(*SCOPE_PAIRS) - len({rule.pair for rule in taken if rule.pair})
     units = _units(hands, _paired_cells(rng, characters, hands, pairs))
-    _assign_slots(rng, units, taken)
-    rules = _valued(rng, units, taken)
-    _add_confirms(rng, hands, rules, taken)
-    return {persona: _finished(rng, own, persona in mini) for persona, own in rules.items()}
+    for _ in range(_TRIES):
+        _assign_slots(rng, units, taken)
+        rules = _valued(rng, units, taken)
+        if _add_confirms(rng, hands, rules, taken):
+            return {persona: _finished(rng, own, persona in mini) for persona, own in rules.items()}
+    raise DrawFailed("confirm")
 
 
 def _paired_cells(
@@ -112,23 +115,31 @@ def slot_of(rule: PlannedRule) -> Slot:
 
 def _assign_slots(rng: Random, units: Sequence[_Unit], taken: Sequence[PlannedRule]) -> None:
     """Every slot as often as the catalogue says, and once per persona but for pairs."""
-    left = {slot: slot.count for entries in slots().values() for slot in entries}
-    for rule in taken:
-        if rule.type != "confirm":
-            left[slot_of(rule)] -= 1
+    by_cell: dict[Cell, list[_Unit]] = defaultdict(list)
+    for unit in units:
+        by_cell[unit.cell].append(unit)
+    used = Counter(slot_of(rule) for rule in taken if rule.type != "confirm")
+    for cell, members in by_cell.items():
+        quota = {slot: slot.count - used[slot] for slot in slots()[cell]}
+        if not any(_assign_cell(rng, members, dict(quota)) for _ in range(_TRIES)):
+            raise DrawFailed(f"slots of {cell}")
+
+
+def _assign_cell(rng: Random, units: Sequence[_Unit], left: dict[Slot, int]) -> bool:
     had: set[tuple[str, Slot]] = set()
     for unit in sorted(rng.sample(units, len(units)), key=lambda unit: -unit.size):
         bilingual = unit.cell == _LANGUAGE and unit.size == 2
         options = [
             slot
-            for slot in slots()[unit.cell]
-            if left[slot] >= unit.size and slot.bilingual == bilingual and (unit.persona, slot) not in had
+            for slot, count in left.items()
+            if count >= unit.size and slot.bilingual == bilingual and (unit.persona, slot) not in had
         ]
         if not options:
-            raise DrawFailed(f"slots of {unit.cell}")
+            return False
         unit.slot = rng.choices(options, [left[slot] for slot in options])[0]
         left[unit.slot] -= unit.size
         had.add((unit.persona, unit.slot))
+    return True
 
 
 def _valued(
@@ -191,8 +202,11 @@ def _add_confirms(
     hands: Mapping[str, Sequence[Cell]],
     rules: Mapping[str, list[PlannedRule]],
     taken: Sequence[PlannedRule],
-) -> None:
-    """A confirm rule goes on a tool that another rule of the persona binds, the tools used least first."""
+) -> bool:
+    """A confirm rule goes on a tool that another rule of the persona binds, the tools used least first.
+
+    False when there is no such tool.
+    """
     places = [(persona, domain) for persona, hand in hands.items() for domain, kind in hand if kind == "confirm"]
     uses = Counter(rule.tool for rule in taken if rule.type == "confirm")
     options = {
@@ -208,10 +222,11 @@ def _add_confirms(
     for (persona, domain), pin in zip(sorted(places, key=lambda place: len(options[place])), pins, strict=True):
         tools = options[persona, domain]
         if not tools:
-            raise DrawFailed(f"confirm in {domain}")
+            return False
         tool = min(rng.sample(tools, len(tools)), key=lambda tool: uses[tool])
         uses[tool] += 1
         rules[persona].append(PlannedRule(0, domain, "confirm", tool, tool, tool, pinned=pin))
+    return True
 
 
 def _finished(rng: Random, rules: Sequence[PlannedRule], mirrored: bool) -> list[PlannedRule]:
