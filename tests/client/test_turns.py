@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from mcp import StdioServerParameters
 
 from atr_client.environments import open_environment
 from atr_client.faults import CellAbort
@@ -187,8 +191,6 @@ async def test_an_error_inside_an_environment_comes_out_as_it_was_raised(tmp_pat
 
 
 async def test_a_server_that_cannot_be_reached_aborts_the_cell(tmp_path: Path) -> None:
-    from mcp import StdioServerParameters
-
     gone = StdioServerParameters(command=str(tmp_path / "no-such-program"))
     with CallLog(tmp_path / "calls.jsonl") as log:
         recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
@@ -218,3 +220,30 @@ async def test_a_privileged_model_is_shown_the_session(tmp_path: Path) -> None:
             )
     assert trajectory.termination_reason == "agent_stop"
     assert "<context>\nremembered\n</context>" in (trajectory.messages[0].content or "")
+
+
+async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_nothing(tmp_path: Path) -> None:
+    """The environment runs as a process of its own here, and is killed before the second call."""
+    episode_file, pid_file = tmp_path / "episode.json", tmp_path / "pid"
+    episode_file.write_text(EPISODE.model_dump_json(), encoding="utf-8")
+    server = ["-m", "atr_servers.cli", "serve", "workspace", "--episode", str(episode_file), "--session", "pat_t"]
+    note_pid = f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))"
+    start = f"import os, sys; {note_pid}; os.execv(sys.executable, {[sys.executable, *server]!r})"
+    target = StdioServerParameters(command=sys.executable, args=["-c", start])
+
+    class Killing(Script):
+        async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+            if len(self.seen) == 1:
+                os.kill(int(pid_file.read_text()), signal.SIGKILL)
+            return await super().respond(messages, tools)
+
+    agent = Killing(one_call("list_files", {}), one_call("list_files", {}), FINISH)
+    path = tmp_path / "calls.jsonl"
+    with CallLog(path) as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        with pytest.raises(CellAbort) as caught, anyio.fail_after(20):
+            async with open_environment(EPISODE, SESSION, recorder, target=target) as environment:
+                await run(agent, environment)
+    assert caught.value.module == "environment"
+    answered = [record for record in read_calls(path) if isinstance(record, CallRecord)]
+    assert [(call.tool, call.is_error) for call in answered] == [("list_files", False)]

@@ -108,12 +108,14 @@ async def test_a_provider_without_structured_output_gets_no_schema(llmock_server
     assert llmock_server.body()["generationConfig"] == {}
 
 
-async def test_the_version_of_the_api_is_a_parameter(canned_server: CannedServer):
-    canned_server.queue(answer(reply_of({"text": "hi"})))
-    to = canned(canned_server, parameters={"http_options": {"api_version": "v9"}})
-    await ask(to, conversation())
-    assert canned_server.paths == ["/v9/models/test-model:generateContent"]
-    assert canned_server.bodies[0]["contents"] == [FIRST]
+async def test_the_version_of_the_api_is_a_parameter(llmock_server: LlmockServer):
+    to = llmock(llmock_server, parameters={"http_options": {"api_version": "v1alpha"}})
+    with pytest.raises(WireError) as caught:
+        await ask(to, conversation())
+    assert (caught.value.status, caught.value.retryable) == (404, False)
+    request = llmock_server.requests()[-1]
+    assert request["path"] == "/gemini/v1alpha/models/test-model:generateContent"
+    assert request["body"]["contents"] == [FIRST]
 
 
 async def test_a_parameter_that_the_sdk_does_not_know_is_refused_at_once():
