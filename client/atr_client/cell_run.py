@@ -20,7 +20,7 @@ from atr_client.logs import cell_log, get_logger
 from atr_client.manifest import Manifest, completed, gate, read_manifest, resumed
 from atr_client.phases import play_all
 from atr_client.progress import Progress, Silent
-from atr_client.rows import Row, done_row, finished_row
+from atr_client.rows import Row, cost_usd, done_row, finished_row, usage_by_role
 from atr_client.scoring import score_folder
 from atr_data.episode import Episode
 from atr_data.files import write_atomic
@@ -48,7 +48,8 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             manifest.write(cell.folder.manifest)
             check_oracle(cell.episode, cell.key.variant)
             trajectories = await play_all(cell, progress or Silent())
-            completed(manifest).write(cell.folder.manifest)
+            cost = cost_usd(usage_by_role(trajectories).values())
+            completed(manifest, cost).write(cell.folder.manifest)
             row = _scored_row(cell, trajectories, started)
             write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
             _log.info("cell done", sessions=len(trajectories))

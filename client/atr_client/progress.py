@@ -20,7 +20,9 @@ from rich.progress import (
 )
 
 from atr_client.layout import CellKey
+from atr_client.models.meter import cost_text, dollars
 from atr_data.trajectory import Trajectory
+from atr_data.usage import Usage
 
 
 class Progress(Protocol):
@@ -60,11 +62,12 @@ class Lines:
 
 @dataclass(slots=True)
 class Bars:
-    """A live bar per running cell and one for the whole sweep."""
+    """A live bar per running cell and one for the whole sweep, which shows what its sessions cost."""
 
     bar: Bar
     total: TaskID
     cells: dict[str, TaskID] = field(default_factory=dict[str, TaskID])
+    usage: Usage = Usage()
 
     def cell_started(self, key: CellKey, sessions: int) -> None:
         name = f"{key.persona_id} {key.variant} {key.model}"
@@ -72,6 +75,9 @@ class Bars:
 
     def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
         self.bar.advance(self.cells[key.cell_id])
+        self.usage = sum(trajectory.token_usage.values(), self.usage)
+        if cost := cost_text(self.usage):
+            self.bar.update(self.total, description=f"cells ({cost})")
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
         if task := self.cells.pop(key.cell_id, None):
@@ -92,5 +98,14 @@ def verdict(row: Mapping[str, Any]) -> str:
     if row.get("skipped"):
         return "kept"
     if row["ok"]:
-        return f"done {row['ts_pass']}/{row['ts_total']}"
+        return f"done {row['ts_pass']}/{row['ts_total']}{_cost(row)}"
+    if row.get("stopped"):
+        return "stopped"
     return f"{'aborted' if row.get('aborted') else 'failed'} ({row['error']})"
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    if not any(row.get(f"tok_{role}_calls") for role in ("agent", "router", "user", "cls")):
+        return ""
+    cost = row.get("cost_usd")
+    return f", cost {'unknown' if cost is None else dollars(cost)}"

@@ -18,7 +18,18 @@ from atr_ontology import load_ontology, schema_hash
 _PROMPT_PACKAGES = ("atr_client", "atr_user_sim")
 _SESSION_PACKAGES = ("atr_ontology", "atr_data", "atr_servers", "atr_memory", "atr_user_sim", "atr_client")
 _NO_PART_OF_A_SESSION = ("calibration", "configs", "datagen", "episodes", "prompts", "__pycache__")
-_AFTER_SESSIONS = ("cli", "datagen_", "progress", "results", "rows", "scoring", "show")
+_AFTER_SESSIONS = (
+    "cli",
+    "datagen_",
+    "doctor",
+    "estimate",
+    "export",
+    "progress",
+    "results",
+    "rows",
+    "scoring",
+    "show",
+)
 _DISTRIBUTIONS = ("atrbench", "mcp", "pydantic")
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from atr_client.errors import BudgetReached
 from atr_client.faults import CellAbort
 from atr_client.layout import CellFolder, CellKey
 from atr_data.constants import CLEAN_TERMINATIONS
 from atr_data.episode import LearningSession, TestSession
 from atr_data.trajectory import Trajectory
+from atr_data.usage import Usage
 
 Row = dict[str, Any]
 
@@ -58,10 +61,13 @@ class CellName:
 
 
 def failed_row(name: CellName, error: Exception, *, duration: float) -> Row:
-    """An aborted cell is one whose surroundings broke; the row names the module and the session."""
+    """An aborted cell is one whose surroundings broke; the row names the module and the session. A stopped one
+    has met a limit of the sweep."""
     row = name.row(ok=False, duration=duration, error=str(error) or type(error).__name__)
     if isinstance(error, CellAbort):
         row |= {"aborted": True, "module": error.module, "session": error.session_id}
+    if isinstance(error, BudgetReached):
+        row["stopped"] = True
     return row
 
 
@@ -74,7 +80,8 @@ def finished_row(
     duration: float,
 ) -> Row:
     """`metrics` are those of the evaluator, `trajectories` all of the cell. `avg_turns` is the mean number of
-    steps per session; `non_clean_terminations` maps session ids to reasons."""
+    steps per session; `non_clean_terminations` maps session ids to reasons; costs are in US dollars, null where
+    a price is unknown."""
     unclean = {
         t.session_id: t.termination_reason
         for t in trajectories
@@ -86,6 +93,7 @@ def finished_row(
     ts_bad = sum(t.session_id in unclean for t in test)
     steps = sum(t.step_count for t in trajectories)
     coverage = metrics["rule_coverage"]
+    by_role = usage_by_role(trajectories)
     return {
         **name.row(ok=True, duration=duration),
         "n_learning": len(learning),
@@ -101,6 +109,9 @@ def finished_row(
         "non_clean_terminations": unclean,
         "avg_turns": round(steps / len(trajectories), 2) if trajectories else None,
         **_tokens(metrics["token_usage_total"]),
+        "reply_faults": _summed_faults(trajectories),
+        "cost_usd": cost_usd(by_role.values()),
+        "cost_usd_by_role": {role: usage.cost_usd for role, usage in by_role.items()},
         "runs_dir": str(folder.path),
     }
 
@@ -123,6 +134,28 @@ def done_row(folder: CellFolder, sessions: Sequence[LearningSession | TestSessio
 
 def _asked_for_a_rule(trajectory: Trajectory) -> bool:
     return any(e.kind == "route_decision" and e.route == "rule" for e in trajectory.interaction_events)
+
+
+def _summed_faults(trajectories: Sequence[Trajectory]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for trajectory in trajectories:
+        counts.update(trajectory.reply_faults)
+    return dict(sorted(counts.items()))
+
+
+def usage_by_role(trajectories: Iterable[Trajectory]) -> dict[str, Usage]:
+    """The usage of some sessions, summed."""
+    summed: dict[str, Usage] = {}
+    for trajectory in trajectories:
+        for role, usage in sorted(trajectory.token_usage.items()):
+            summed[role] = summed.get(role, Usage()) + usage
+    return summed
+
+
+def cost_usd(usages: Iterable[Usage]) -> float | None:
+    """US dollars in all; None where a price is unknown, 0 where no model was called."""
+    total = sum(usages, Usage())
+    return total.cost_usd if total.calls else 0.0
 
 
 def _tokens(usage: Mapping[str, Mapping[str, int]]) -> Row:

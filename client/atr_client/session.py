@@ -72,6 +72,7 @@ async def run_session(
         duration_seconds=round(time.monotonic() - started, 2),
         token_usage=transcript.usage,
         interaction_events=transcript.events,
+        reply_faults=dict(sorted(transcript.reply_faults.items())),
         context_sha256=context_digest(memory_context),
     )
 

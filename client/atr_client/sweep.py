@@ -24,10 +24,12 @@ from atr_data.files import write_atomic
 
 @dataclass(slots=True)
 class SweepReport:
-    """The rows of the cells that came to an end, by cell id; `planned` are those there were to be."""
+    """The rows of the cells that came to an end, by cell id; `planned` are those there were to be. `stopped`
+    says why when a limit of the sweep left some of them unfinished."""
 
     planned: Sequence[CellKey]
     rows: dict[str, Row] = field(default_factory=dict[str, Row])
+    stopped: str | None = None
 
     @property
     def sorted_rows(self) -> list[Row]:
@@ -63,7 +65,11 @@ async def run_sweep(
 
     async def run(cell: Cell) -> None:
         async with limiter:
-            report.rows[cell.key.cell_id] = await _row_of(cell, progress or Silent())
+            row = await _row_of(cell, progress or Silent())
+        if row.get("stopped"):
+            report.stopped = row["error"]
+        else:
+            report.rows[cell.key.cell_id] = row
 
     async with anyio.create_task_group() as group:
         for cell in cells:
@@ -110,6 +116,7 @@ def write_summary(root: Path, report: SweepReport, args: Mapping[str, Any]) -> P
         "n_cells_aborted": sum(bool(row.get("aborted")) for row in rows),
         "n_cells_incomplete": len(report.unfinished),
         "incomplete_cells": report.unfinished,
+        "stopped": report.stopped,
     }
     write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     return path

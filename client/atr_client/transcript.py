@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from atr_client.models.base import ModelReply
 from atr_data.trajectory import InteractionEvent, Message, ToolCall
@@ -10,16 +11,21 @@ from atr_data.usage import Usage
 
 
 class Transcript:
-    """Messages numbered without gaps, events, and token usage by role."""
+    """Messages numbered without gaps, events, token usage by role, and how often a reply was faulty."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.events: list[InteractionEvent] = []
         self.usage: dict[str, Usage] = {}
+        self.reply_faults: Counter[str] = Counter()
 
     @property
     def next_index(self) -> int:
         return len(self.messages)
+
+    @property
+    def call_ids(self) -> set[str]:
+        return {call.id for message in self.messages for call in message.tool_calls or ()}
 
     def system(self, text: str) -> None:
         self._append(Message(role="system", content=text))
@@ -52,6 +58,9 @@ class Transcript:
         for role, counted in usage.items():
             if counted.calls:
                 self.usage[role] = self.usage.get(role, Usage()) + counted
+
+    def note_faults(self, names: Iterable[str]) -> None:
+        self.reply_faults.update(names)
 
     def _append(self, message: Message) -> None:
         message.turn_idx = self.next_index

@@ -17,8 +17,9 @@ import anyio
 
 from atr_client.faults import CellAbort
 from atr_client.models.base import AgentModel, ModelError, ModelReply, ToolSpec
+from atr_client.models.wire import ContextOverflow
 from atr_client.prompting import prompt
-from atr_client.replies import usable
+from atr_client.replies import faults, usable
 from atr_client.transcript import Transcript
 from atr_data.constants import FINISH_ACK, FINISH_SESSION, SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.trajectory import InteractionEvent, Message, TerminationReason, ToolCall
@@ -100,14 +101,18 @@ class TurnLoop:
         self.step = 0
 
     async def run(self) -> End:
-        """Runs until the session ends. Raises CellAbort when something around the agent fails for good."""
+        """Runs until the session ends; a conversation that outgrows the agent's context is an end too. Raises
+        CellAbort when something around the agent fails for good."""
         end = None
         while end is None and self.step < self._settings.max_steps:
             if self._seconds_left() < 0:
                 return End("timeout")
             self.step += 1
             with anyio.move_on_after(self._seconds_left()) as scope:
-                end = await self._take_step()
+                try:
+                    end = await self._take_step()
+                except ContextOverflow:
+                    return End("context_overflow")
             if scope.cancelled_caught:
                 self._abandon_open_calls()
                 return End("timeout")
@@ -153,10 +158,14 @@ class TurnLoop:
         self, messages: Sequence[Message], module: Literal["agent", "hook_retry"]
     ) -> ModelReply:
         try:
-            reply = usable(await self._agent.respond(messages, self._tools))
+            reply = await self._agent.respond(messages, self._tools)
+        except ContextOverflow:
+            raise
         except ModelError as error:
             raise CellAbort(module, self._session_id, str(error)) from error
+        reply = usable(reply, self._transcript.call_ids)
         self._transcript.count({"agent": reply.usage or Usage()})
+        self._transcript.note_faults(faults(reply, {tool.name for tool in self._tools}))
         return reply
 
     # Tool turns

@@ -96,7 +96,9 @@ TerminationReason = Literal[
 
 class Trajectory(BaseModel):
     """`duration_seconds` in seconds, two decimals. `termination_reason` is a TerminationReason, or one of
-    the legacy reasons of an older file. `context_sha256` is the digest of the memory context that the
+    the legacy reasons of an older file. `reply_faults` counts what was wrong with the agent's replies, by kind:
+    `unusable_arguments`, `unknown_tool`, `duplicate_call_id`, `empty_reply`, `refusal`, `truncated`,
+    `content_filter`. `context_sha256` is the digest of the memory context that the
     session saw (of the empty text when it saw none); files of other programs lack it."""
 
     model_config = ConfigDict(extra="ignore")
@@ -112,4 +114,5 @@ class Trajectory(BaseModel):
     token_usage: dict[str, Usage] = Field(default_factory=dict)
     memory_snapshot: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     interaction_events: list[InteractionEvent] = Field(default_factory=list[InteractionEvent])
+    reply_faults: dict[str, int] = Field(default_factory=dict)
     context_sha256: str | None = None

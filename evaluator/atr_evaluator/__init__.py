@@ -1,6 +1,7 @@
 """Scores runs of the benchmark. Needs no MCP, no model and no network."""
 
 from atr_evaluator.cell_score import SCORER_VERSION, CellScore, score_cell
+from atr_evaluator.companions import pooled_companions
 from atr_evaluator.evaluate import evaluate_calls, evaluate_episode
 from atr_evaluator.sessions import SessionResult
 from atr_evaluator.sweep import (
@@ -14,20 +15,26 @@ from atr_evaluator.sweep import (
 )
 from atr_evaluator.table import PayoffRow, payoff_table
 from atr_evaluator.trace import trace_footer
+from atr_evaluator.validity import LEVEL, Comparison, compare_outcomes, exact_sign_test
 
 __all__ = [
     "EXIT_FAILED",
     "EXIT_INCOMPLETE",
     "EXIT_OK",
+    "LEVEL",
     "SCORER_VERSION",
     "CellIdentity",
     "CellScore",
+    "Comparison",
     "PayoffRow",
     "SessionResult",
+    "compare_outcomes",
     "evaluate_calls",
     "evaluate_episode",
+    "exact_sign_test",
     "exit_code",
     "payoff_table",
+    "pooled_companions",
     "score_cell",
     "score_row",
     "summary",

@@ -48,8 +48,9 @@ def score_cell(
 
     `variant` is used when no readable manifest names the cell's own. A trajectory file that cannot be parsed
     is skipped with a warning, listed under `parse_errors`, and its session is missing. Beside the keys that
-    `evaluate_episode` returns, the file tells `scorer_version`, `source`, `inputs_sha256` (over the episode,
-    the variant and the files read), `parse_errors`, `ignored`, `diagnostics` and `not_available`.
+    `evaluate_episode` returns, the file tells `companions` (see `companion_metrics`), `scorer_version`,
+    `source`, `inputs_sha256` (over the episode, the variant and the files read), `parse_errors`, `ignored`,
+    `diagnostics` and `not_available`.
 
     Raises DataError when there is nothing to score, the call log has a bad line, or the file cannot be
     written.
@@ -66,6 +67,7 @@ def score_cell(
     try:
         document = {
             **evaluation.document,
+            "companions": evaluation.companions,
             "scorer_version": SCORER_VERSION,
             "source": source,
             "inputs_sha256": _digest(episode, variant, paths),

@@ -10,6 +10,7 @@ from atr_data.calls import LogRecord
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_evaluator.cells import cell_counts
+from atr_evaluator.companions import companion_metrics
 from atr_evaluator.domains import asking_by_domain
 from atr_evaluator.interaction import interaction_metrics
 from atr_evaluator.lifecycle import lifecycle_metrics
@@ -22,10 +23,12 @@ from atr_evaluator.tokens import token_usage
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """`document` holds what is compared between implementations: episode_id, variant, session_results and
-    metrics. `not_available` names the metrics that are null because the source cannot tell them."""
+    metrics. `companions` stand beside it. `not_available` names the metrics that are null because the source
+    cannot tell them."""
 
     document: dict[str, Any]
     scoring: Scoring
+    companions: dict[str, Any]
     not_available: list[str] = field(default_factory=list[str])
 
 
@@ -57,7 +60,8 @@ def score_trajectories(
     scoring = score_sessions(episode, [run_of_trajectory(run) for run in trajectories], variant)
     kept = [run for run in trajectories if selected(run.agent_variant, variant)]
     metrics = _payoff(scoring) | _conduct(episode, kept, scoring.results)
-    return Evaluation(_document(episode, variant, scoring, metrics), scoring)
+    document = _document(episode, variant, scoring, metrics)
+    return Evaluation(document, scoring, companion_metrics(episode, scoring))
 
 
 def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | None) -> Evaluation:
@@ -65,7 +69,8 @@ def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | Non
     scoring = score_sessions(episode, runs_of_log(records), variant)
     not_available = sorted(_conduct(episode, [], []))
     metrics = _payoff(scoring) | dict.fromkeys(not_available)
-    return Evaluation(_document(episode, variant, scoring, metrics), scoring, not_available)
+    document = _document(episode, variant, scoring, metrics)
+    return Evaluation(document, scoring, companion_metrics(episode, scoring), not_available)
 
 
 def _payoff(scoring: Scoring) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _same_target(gold: Any, actual: Any, target_tool: Any) -> bool:
     Numbers, dates and free text are left out, as is anything that only `actual` holds. A tool that does not
     exist has no such parameters, so any object passes.
     """
-    gold, actual = _as_object(gold), _as_object(actual)
+    gold, actual = object_of(gold), object_of(actual)
     if not (isinstance(gold, dict) and isinstance(actual, dict)):
         return gold == actual
     wanted, got = cast(dict[str, Any], gold), cast(dict[str, Any], actual)
@@ -109,7 +109,7 @@ def _same_target(gold: Any, actual: Any, target_tool: Any) -> bool:
     return all(key in got and got[key] == value for key, value in wanted.items() if key in safe)
 
 
-def _as_object(value: Any) -> Any:
+def object_of(value: Any) -> Any:
     """Some models write an object argument as JSON text; text that is no JSON object stays text."""
     if not isinstance(value, str):
         return value

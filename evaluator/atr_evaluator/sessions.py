@@ -65,9 +65,10 @@ class Ignored(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """`diagnostics` go with `results` one by one."""
+    """`runs` and `diagnostics` go with `results` one by one; a missing test has no run."""
 
     results: list[SessionResult] = field(default_factory=list[SessionResult])
+    runs: list[SessionRun | None] = field(default_factory=list["SessionRun | None"])
     diagnostics: list[Diagnosis] = field(default_factory=list[Diagnosis])
     missing_test_sessions: list[str] = field(default_factory=list[str])
     missing_learning_sessions: list[str] = field(default_factory=list[str])
@@ -132,6 +133,7 @@ def _add(scoring: Scoring, test: TestSession, rule: Rule, run: SessionRun) -> No
         for index, (action, match) in enumerate(zip(actions, matches, strict=True))
     ]
     scoring.results.append(_result(test, rule, run.variant, steps, passed))
+    scoring.runs.append(run)
     scoring.diagnostics.append(
         {
             "session_id": test.session_id,
@@ -144,6 +146,7 @@ def _add(scoring: Scoring, test: TestSession, rule: Rule, run: SessionRun) -> No
 def _add_missing(scoring: Scoring, test: TestSession, rule: Rule, variant: str | None) -> None:
     scoring.missing_test_sessions.append(test.session_id)
     scoring.results.append({**_result(test, rule, variant or "missing", [], False), "missing": True})
+    scoring.runs.append(None)
     scoring.diagnostics.append({"session_id": test.session_id, "executed": None, "corrected_later": False})
 
 

@@ -11,11 +11,12 @@ from atr_client.environments import open_environment
 from atr_client.models.base import ToolSpec
 from atr_client.models.offline import OFFLINE_MODELS
 from atr_client.models.offline.asking import next_topic, topics
-from atr_client.models.offline.choosing import best_rows, best_statement, best_tool, best_value
+from atr_client.models.offline.choosing import best_tool, best_value
+from atr_client.models.offline.objects import best_rows
 from atr_client.models.offline.filling import action_arguments
 from atr_client.models.offline.gold import complete_arguments
 from atr_client.models.offline.reading import Row, View
-from atr_client.models.offline.wording import ceiling, count_near, leaning, moments, stems
+from atr_client.models.offline.wording import ceiling, count_near, moments, stems
 from atr_client.recorder import SessionRecorder
 from atr_client.session import run_session
 from atr_client.turns import SessionSettings

@@ -6,13 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, cast
 
+from atr_client.call_ids import unique_id
 from atr_client.models.base import Finish
 from atr_data.trajectory import Message, ToolCall
 
 
 class CallIds:
-    """Ids for the calls of one reply. A call without an id, or with one that the conversation has already,
-    gets one of its own. Ids are made from positions, so that a replay makes the same."""
+    """Ids for the calls of one reply. A call without an id gets one of its own; one that the conversation has
+    already gets a mark behind it. Ids are made from positions, so that a replay makes the same."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._taken = {call.id for message in messages for call in message.tool_calls or ()}
@@ -21,11 +22,13 @@ class CallIds:
 
     def unique(self, given: str | None) -> str:
         """`given` when it is fit, else a new id."""
-        call_id = given
-        while not call_id or call_id in self._taken:
-            call_id = f"call_{self._turn}_{self._made}"
-            self._made += 1
+        call_id = unique_id(given, self._taken) if given else self._made_up()
         self._taken.add(call_id)
+        return call_id
+
+    def _made_up(self) -> str:
+        while (call_id := f"call_{self._turn}_{self._made}") in self._taken:
+            self._made += 1
         return call_id
 
 
@@ -54,8 +57,8 @@ def _kind(value: object) -> str:
 
 
 def sent_arguments(call: ToolCall) -> str:
-    """Arguments as they go back to the provider; those that could not be read go back as none."""
-    return json.dumps({} if call.parse_error else call.arguments, ensure_ascii=False)
+    """Arguments as they go back to the provider; those that could not be read are none, and go back as {}."""
+    return json.dumps(call.arguments, ensure_ascii=False)
 
 
 def finish_of(calls: Sequence[ToolCall], cut: Finish | None) -> Finish:

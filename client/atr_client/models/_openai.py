@@ -29,7 +29,8 @@ class RawReply(Protocol):
 
 
 def open_client(endpoint: Endpoint) -> AsyncOpenAI:
-    """The SDK's client. It does not retry, and a proxy of the environment never sees a loopback request.
+    """The SDK's client. It neither retries nor keeps time: both are done around it. A proxy of the
+    environment never sees a loopback request.
 
     Raises ModelError when the SDK is not installed, or when the key or the address cannot be used.
     """
@@ -44,7 +45,7 @@ def open_client(endpoint: Endpoint) -> AsyncOpenAI:
     return openai.AsyncOpenAI(
         api_key=endpoint.api_key,
         base_url=endpoint.base_url,
-        timeout=endpoint.timeout,
+        timeout=None,
         max_retries=0,
         http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if loopback else None,
     )
@@ -53,8 +54,8 @@ def open_client(endpoint: Endpoint) -> AsyncOpenAI:
 async def receive(pending: Awaitable[RawReply], endpoint: Endpoint, shape: type[Shape]) -> Shape:
     """Waits for a reply and reads it.
 
-    The time-out holds for the whole call: the SDK's own counts from byte to byte, so a server that trickles
-    bytes to keep the connection open would never meet it.
+    The endpoint's time-out holds for the whole call. The SDK's own would count from byte to byte: a server
+    that trickles bytes to keep the connection open would never meet it.
 
     Raises WireError and ContextOverflow.
     """
@@ -63,7 +64,7 @@ async def receive(pending: Awaitable[RawReply], endpoint: Endpoint, shape: type[
     try:
         with anyio.fail_after(endpoint.timeout):
             reply = await pending
-    except (openai.APITimeoutError, TimeoutError):
+    except TimeoutError:
         raise fault(f"no answer within {endpoint.timeout:g} seconds", endpoint) from None
     except openai.APIConnectionError as error:
         raise fault(f"connection failed: {error.__cause__!r}", endpoint) from None

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from atr_data.trajectory import Message
 
 CONTINUE = "Continue."
-"""What the user says where the assistant speaks unasked: these APIs want the user's word first, and models that
-take no prefill refuse a conversation that ends with their own."""
+"""What the user says where the assistant speaks unasked: these APIs want the user's word first, and models
+that take no prefill refuse a conversation that ends with their own."""
 
 
 Role = Literal["user", "assistant"]

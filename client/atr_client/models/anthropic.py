@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
-from atr_client.models._http import check_endpoint, fault, is_loopback
-from atr_client.models._openai import CallIds, Part, finish_of, read_call, request_body
-from atr_client.models._reading import shaped
+from atr_client.models._calls import CallIds, finish_of, read_call
+from atr_client.models._http import check_endpoint, fault, is_loopback, request_body
+from atr_client.models._reading import Part, shaped
 from atr_client.models._turns import alternating
 from atr_client.models.base import Finish, ModelError, ModelReply, ToolSpec
 from atr_client.models.wire import ContextOverflow, Endpoint, Wire, WireError, WireRequest
@@ -60,7 +60,8 @@ class _Reply(Part):
 
 
 def open_wire(endpoint: Endpoint) -> Wire:
-    """A client of one endpoint. Sampling parameters are never sent, the API has none. Thinking and effort
+    """A client of one endpoint. It neither retries nor keeps time by itself, and a proxy of the environment
+    never sees a loopback request. Sampling parameters are never sent, the API has none; thinking and effort
     come with the endpoint's parameters.
 
     Raises ModelError when the SDK is missing or the endpoint cannot be used.
@@ -76,7 +77,7 @@ def open_wire(endpoint: Endpoint) -> Wire:
     client = anthropic.AsyncAnthropic(
         api_key=endpoint.api_key,
         base_url=endpoint.base_url,
-        timeout=endpoint.timeout,
+        timeout=None,
         max_retries=0,
         http_client=anthropic.DefaultAsyncHttpxClient(trust_env=False) if loopback else None,
     )
@@ -96,7 +97,8 @@ class _MessagesWire:
         return _read(reply, reply.stop_reason, request.messages, self._format)
 
     async def _receive(self, request: WireRequest) -> bytes:
-        """The time-out holds for the whole call; the SDK's own counts from byte to byte."""
+        """The endpoint's time-out holds for the whole call. The SDK's own would count from byte to byte, and
+        its default refuses to ask for many tokens."""
         import anthropic
 
         endpoint = self._endpoint
@@ -111,7 +113,7 @@ class _MessagesWire:
                     extra_body=_fields(request, endpoint),
                 )
                 return await raw.read()
-        except (anthropic.APITimeoutError, TimeoutError):
+        except TimeoutError:
             raise fault(f"no answer within {endpoint.timeout:g} seconds", endpoint) from None
         except anthropic.APIConnectionError as error:
             raise fault(f"connection failed: {error.__cause__!r}", endpoint) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -94,34 +95,55 @@ class Catalogue(_Section):
     models: dict[str, ModelOverride] = {}
 
     def extended(self, other: Catalogue) -> Catalogue:
-        """This one with the entries of another, which win."""
-        return Catalogue(
-            providers={**self.providers, **other.providers}, models={**self.models, **other.models}
-        )
+        """This one with the entries of another. Its providers replace those of the same name; what it says
+        about a model wins, key by key."""
+        models = dict(self.models)
+        for name, entry in other.models.items():
+            model_id = self._canonical(name)
+            models[model_id] = _over(models.get(model_id), entry)
+        return Catalogue(providers={**self.providers, **other.providers}, models=models)
 
-    def find(self, name: str) -> RemoteModel:
-        """A model by id or alias. Any model of a known provider can be had by its id.
+    @property
+    def names(self) -> list[str]:
+        """Every id and alias that is written down."""
+        return [name for id_, entry in self.models.items() for name in (id_, *entry.aliases)]
+
+    def find(self, name: str, said: ModelOverride | None = None) -> RemoteModel:
+        """A model by id or alias; `said` wins over its entry. Any model of a known provider can be had by its
+        id.
 
         Raises LookupError in one line, with what would be right.
         """
-        aliases = {alias: id_ for id_, entry in self.models.items() for alias in entry.aliases}
-        model_id = aliases.get(name, name)
-        override = self.models.get(model_id, ModelOverride())
+        model_id = self._canonical(name)
+        override = _over(self.models.get(model_id), said or ModelOverride())
         provider_name, _, rest = model_id.partition("/")
         provider = self.providers.get(provider_name)
         changes = override.model_dump(exclude_none=True, exclude={"model", "aliases"})
         if provider is None and "wire" not in changes:
-            known = ", ".join(self.providers)
-            raise LookupError(
-                f"unknown model {name!r}: an id is provider/model with one of the providers {known}, "
-                "or an entry under registry.models that names its wire"
-            )
+            raise LookupError(self._unknown(name))
         base = provider.model_dump() if provider else {}
         entry = ProviderEntry.model_validate({**base, **changes})
         wire_name = override.model or rest
         if not wire_name:
             raise LookupError(f"model {name!r} has no name behind its provider; write {name}/MODEL")
         return RemoteModel(model_id=model_id, provider=provider_name, model=wire_name, entry=entry)
+
+    def _canonical(self, name: str) -> str:
+        return next((id_ for id_, entry in self.models.items() if name in entry.aliases), name)
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self.names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        return (
+            f"unknown model {name!r}{hint} an id is provider/model with one of the providers "
+            f"{', '.join(self.providers)}, or an entry under registry.models that names its wire"
+        )
+
+
+def _over(base: ModelOverride | None, said: ModelOverride) -> ModelOverride:
+    """One entry with another one's keys put over it."""
+    below = base.model_dump(exclude_unset=True) if base else {}
+    return ModelOverride.model_validate({**below, **said.model_dump(exclude_unset=True)})
 
 
 class RemoteModel(_Section):

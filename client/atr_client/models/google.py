@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import anyio
-import httpx2
 from pydantic import Field, ValidationError
 
-from atr_client.models._http import check_endpoint, fault, is_loopback
-from atr_client.models._openai import CallIds, Part, finish_of, read_call, request_body
-from atr_client.models._reading import shaped
+from atr_client.models._calls import CallIds, finish_of, read_call
+from atr_client.models._http import check_endpoint, fault, is_loopback, request_body
+from atr_client.models._reading import Part, shaped
 from atr_client.models._turns import alternating
 from atr_client.models.base import Finish, ModelError, ModelReply, ToolSpec
 from atr_client.models.wire import ContextOverflow, Endpoint, Wire, WireError, WireRequest
@@ -21,6 +20,7 @@ from atr_data.usage import Usage
 if TYPE_CHECKING:
     from google.genai import Client
     from google.genai.types import GenerateContentConfig, GenerateContentResponse
+    from httpx2 import AsyncClient
 
 PAYLOAD_FORMAT = "gemini_v1beta"
 """Mark of a stored payload: the content of a reply's candidate as it came."""
@@ -87,6 +87,7 @@ def open_wire(endpoint: Endpoint) -> Wire:
     Raises ModelError when the SDK is missing or the endpoint cannot be used.
     """
     try:
+        import httpx2
         from google import genai
         from google.genai import types
     except ImportError:
@@ -95,12 +96,12 @@ def open_wire(endpoint: Endpoint) -> Wire:
         ) from None
     check_endpoint(endpoint)
     try:
-        types.GenerateContentConfig.model_validate(endpoint.parameters)
+        types.GenerateContentConfig.model_validate(dict(endpoint.parameters))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in first["loc"])
         raise ModelError(f"model {endpoint.model}: request parameter {place}: {first['msg']}") from None
-    http_client = httpx2.AsyncClient(trust_env=not is_loopback(endpoint.base_url), timeout=endpoint.timeout)
+    http_client = httpx2.AsyncClient(trust_env=not is_loopback(endpoint.base_url), follow_redirects=True)
     options = types.HttpOptions(
         base_url=endpoint.base_url,
         timeout=max(1, round(endpoint.timeout * 1000)),
@@ -119,7 +120,7 @@ class _Generate(Protocol):
 class _GeminiWire:
     """The HTTP client is given to the SDK: one that it makes itself may be aiohttp's, and retries unasked."""
 
-    def __init__(self, endpoint: Endpoint, client: Client, http_client: httpx2.AsyncClient) -> None:
+    def __init__(self, endpoint: Endpoint, client: Client, http_client: AsyncClient) -> None:
         self._endpoint = endpoint
         self._client = client
         self._generate: _Generate = cast("Any", client.aio.models).generate_content
@@ -133,7 +134,8 @@ class _GeminiWire:
         return _read(reply, request.messages, self._format)
 
     async def _receive(self, request: WireRequest) -> bytes:
-        """The time-out holds for the whole call; the HTTP client's own counts from byte to byte."""
+        """The time-out holds for the whole call; the HTTP client's counts from byte to byte."""
+        import httpx2
         from google.genai import errors, types
 
         endpoint = self._endpoint
@@ -147,8 +149,10 @@ class _GeminiWire:
                 )
         except (httpx2.TimeoutException, TimeoutError):
             raise fault(f"no answer within {endpoint.timeout:g} seconds", endpoint) from None
-        except (httpx2.RequestError, UnicodeDecodeError) as error:
+        except httpx2.RequestError as error:
             raise fault(f"connection failed: {error!r}", endpoint) from None
+        except UnicodeDecodeError as error:
+            raise fault(f"the call was refused, in no known encoding: {error.object!r}", endpoint) from None
         except errors.APIError as error:
             raise _refusal(cast("Any", error), endpoint) from None
         response = raw.sdk_http_response

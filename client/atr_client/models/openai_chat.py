@@ -127,7 +127,7 @@ def _sent(message: Message, endpoint: Endpoint) -> dict[str, Any]:
     if message.role != "assistant":
         return {"role": message.role, "content": message.content or ""}
     native = _native(message, endpoint)
-    sent = {key: value for key, value in native.items() if key not in _RENDERED and value is not None}
+    sent = {key: value for key, value in native.items() if key not in _RENDERED}
     sent |= {"role": "assistant", "content": message.content or ""}
     if message.tool_calls:
         native_calls = {call["id"]: call for call in native.get("tool_calls") or ()}

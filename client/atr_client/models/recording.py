@@ -19,7 +19,7 @@ from typing import Any, Protocol, cast
 from pydantic import TypeAdapter
 
 from atr_client.models.base import ModelError, ModelReply
-from atr_client.models.wire import WireRequest
+from atr_client.models.wire import ContextOverflow, WireRequest
 from atr_data.files import write_atomic
 
 _REPLY = TypeAdapter(ModelReply)
@@ -76,7 +76,15 @@ class Recording:
 
     async def exchange(self, site: CallSite, model_id: str, request: WireRequest, call: Call) -> ModelReply:
         body, digest = self._stored(model_id, request)
-        reply = await call()
+        try:
+            reply = await call()
+        except ContextOverflow as overflow:
+            self._write(site, body, digest, {"context_overflow": str(overflow)})
+            raise
+        self._write(site, body, digest, {"reply": _REPLY.dump_python(reply, mode="json")})
+        return reply
+
+    def _write(self, site: CallSite, body: dict[str, Any], digest: str, outcome: dict[str, Any]) -> None:
         occurrence = self._seen[site, digest]
         self._seen[site, digest] += 1
         line = {
@@ -84,14 +92,13 @@ class Recording:
             "digest": digest,
             "occurrence": occurrence,
             "request": body,
-            "reply": _REPLY.dump_python(reply, mode="json"),
+            **outcome,
         }
         path = _path(self.folder, site)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if path in self._begun else "w", encoding="utf-8") as stream:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._begun.add(path)
-        return reply
 
     def _stored(self, model_id: str, request: WireRequest) -> tuple[dict[str, Any], str]:
         body = canonical(model_id, request)
@@ -105,7 +112,8 @@ class Recording:
 
 @dataclass(slots=True)
 class Replay:
-    """Every call is answered from the store; the model is never asked. Raises NotRecorded."""
+    """Every call is answered from the store; the model is never asked. Raises NotRecorded, and ContextOverflow
+    where the model did."""
 
     folder: Path
     _seen: Counter[tuple[CallSite, str]] = field(default_factory=Counter[tuple[CallSite, str]])
@@ -119,6 +127,8 @@ class Replay:
         self._seen[site, digest] += 1
         for line in recorded:
             if (line["digest"], line["occurrence"]) == (digest, occurrence):
+                if "context_overflow" in line:
+                    raise ContextOverflow(line["context_overflow"])
                 return _REPLY.validate_python(line["reply"])
         raise NotRecorded(_what_is_missing(site, body, occurrence, recorded))
 

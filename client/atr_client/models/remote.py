@@ -12,6 +12,7 @@ import anyio
 
 from atr_client.models.base import AgentModel, ModelError, ModelReply, ToolSpec
 from atr_client.models.catalogue import RemoteModel
+from atr_client.models.meter import Meter
 from atr_client.models.pricing import cost_of
 from atr_client.models.rates import RateCeiling
 from atr_client.models.recording import CallSite, Exchanges
@@ -41,6 +42,7 @@ class ModelClient:
         limiter: anyio.CapacityLimiter,
         ceiling: RateCeiling | None = None,
         policy: RetryPolicy | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.model = model
         self._opener = opener
@@ -48,6 +50,7 @@ class ModelClient:
         self._limiter = limiter
         self._ceiling = ceiling or RateCeiling()
         self._policy = policy or RetryPolicy()
+        self._meter = meter or Meter()
         self._wire: Wire | None = None
 
     async def send(self, site: CallSite, request: WireRequest) -> ModelReply:
@@ -66,7 +69,9 @@ class ModelClient:
             raise ModelError(f"{self.model.model_id}: {status}{error}") from error
         if reply.usage is None:
             return reply
-        return replace(reply, usage=replace(reply.usage, cost_usd=cost_of(reply.usage, self.model)))
+        usage = replace(reply.usage, cost_usd=cost_of(reply.usage, self.model))
+        self._meter.add(usage)
+        return replace(reply, usage=usage)
 
     async def _once(self, request: WireRequest) -> ModelReply:
         await self._ceiling.admit()
@@ -91,14 +96,16 @@ async def close_all(clients: Sequence[ModelClient]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RemoteAgent:
-    """The agent under test, for one cell. Temperature 0 where the endpoint takes one."""
+    """The agent under test, for one cell. Temperature and seed go where the endpoint takes them."""
 
     client: ModelClient
     scope: str
     seed: int | None = None
+    temperature: float = 0.0
 
     def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
-        return _SessionAgent(self.client, CallSite(self.scope, session.session_id, "agent"), self.seed)
+        site = CallSite(self.scope, session.session_id, "agent")
+        return _SessionAgent(self.client, site, self.seed, self.temperature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +113,10 @@ class _SessionAgent:
     client: ModelClient
     site: CallSite
     seed: int | None
+    temperature: float
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
-        request = WireRequest(messages, tools, temperature=0.0, seed=self.seed)
+        request = WireRequest(messages, tools, temperature=self.temperature, seed=self.seed)
         return await self.client.send(self.site, request)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from random import Random
 
-from atr_data.datagen.plan_model import Character
+from atr_data.datagen.plan_model import Character, confirm_targets, slots
 from atr_data.episode import CheckType
 from atr_ontology import DOMAINS
 
@@ -79,11 +80,21 @@ def _cost(hand: Sequence[Cell], bilingual: bool) -> int:
     cost += sum(_outside(types[kind], bounds) for kind, bounds in _PER_TYPE.items())
     pairable = sum(count >= 2 for (_, kind), count in cells.items() if kind in ("param_id", "param_enum"))
     cost += max(0, 2 - pairable)
-    cost += sum(count - 1 for (_, kind), count in cells.items() if kind == "confirm")
+    for (domain, kind), count in cells.items():
+        if kind == "confirm":
+            cost += count - 1 + (not any(_confirmable(cell) for cell in cells if cell[0] == domain))
     cost += sum(max(0, count - 2) for (_, kind), count in cells.items() if kind == "tool_identity")
     if bilingual:
         cost += max(0, 2 - cells["communication", "param_enum"])
     return cost
+
+
+@cache
+def _confirmable(cell: Cell) -> bool:
+    """Whether a rule of the cell may bind a tool that another rule wants confirmed."""
+    open_to_all = [slot for slot in slots().get(cell, ()) if not slot.bilingual]
+    tools = {tool for slot in open_to_all for tool in slot.tools or (slot.name.partition(".")[0],)}
+    return not tools.isdisjoint(confirm_targets()[cell[0]])
 
 
 def _outside(count: int, bounds: tuple[int, int]) -> int:

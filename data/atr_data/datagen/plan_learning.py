@@ -67,7 +67,8 @@ class _Picker:
     rules: Sequence[PlannedRule]
     usage: Usage
     had: set[str] = field(default_factory=set[str])
-    touched: Counter[str] = field(default_factory=Counter[str])
+    touched: set[str] = field(default_factory=set[str])
+    asides: Counter[str] = field(default_factory=Counter[str])
 
     def choice_size(self, rule: PlannedRule) -> int:
         return sum(rule.tool in family.tools() for family in families())
@@ -79,7 +80,7 @@ class _Picker:
             (len(rivals & set(path)), family, path)
             for family in self._free(rule.domain)
             for path in family.paths
-            if tool in path and not set(never) & set(path)
+            if tool in path and len(path) > 1 and not set(never) & set(path)
         ]
         family, path = self._least_used(options, f"{role} for {tool}")
         self.touched.update(path)
@@ -88,15 +89,16 @@ class _Picker:
     def aside(self, role: str) -> PlannedSession:
         """A session whose tools no rule binds. A far one also stays off what the direct sessions do."""
         bound = {rule.tool for rule in self.rules}
-        related = {tool for row in RIVALS if bound & set(row) for tool in row} | self._rivals()
+        related = {tool for row in RIVALS if bound & set(row) for tool in row} | self.touched
         options = [
-            (len(set(path) & (related | set(self.touched))) if role == "far" else 0, family, path)
+            (self.asides[domain] + (len(set(path) & related) if role == "far" else 0), family, path)
             for domain in DOMAINS
             for family in self._free(domain)
             for path in family.paths
             if not (bound | self._rivals()) & set(path)
         ]
         family, path = self._least_used(options, role)
+        self.asides[family.domain] += 1
         return _session(role, family, path, None)
 
     def _rivals(self) -> set[str]:
@@ -169,7 +171,7 @@ def _drawn(rng: Random, path: Sequence[str], bound: set[str]) -> Mapping[str, st
             continue
         for parameter in tool.parameters:
             slot = f"{name}.{parameter.name}"
-            wanted = parameter.required or slot in bound or slot in _OFTEN
+            wanted = (parameter.required and parameter.name != "field") or slot in bound or slot in _OFTEN
             if parameter.enum and (wanted or (parameter.name == "update_scope" and rng.random() < 0.7)):
                 values[slot] = rng.choice(parameter.enum)
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, cast
@@ -68,7 +68,7 @@ class PlannedSession:
     path: Sequence[str]
     day: int
     rule: int | None = None
-    drawn: Mapping[str, str] | None = None
+    drawn: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,7 @@ class Slot:
     stock: str = ""
     bilingual: bool = False
     tools: Sequence[str] = ()
+    values: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ def _slot(raw: dict[str, Any]) -> Slot:
         stock=raw.get("stock", ""),
         bilingual=raw.get("bilingual", False),
         tools=tools,
+        values=tuple(raw.get("values", ())),
     )
 
 

@@ -28,6 +28,8 @@ PINNED = 14
 """Confirm rules whose arguments are compared."""
 MIRRORED = 3
 """Rules with a second face, per drawn persona of the mini split."""
+MAJORITY = {"param_enum": 0.46, "tool_identity": 0.60}
+"""What always betting on the most frequent gold of a slot may win at most."""
 VALUE_CAP, RIVAL_CAP, CAPPED_FROM = 0.50, 0.65, 4
 """No value holds more of a slot, and no tool more of a row of rivals; smaller groups are left to chance."""
 TRIGGERED = 0.55
@@ -61,12 +63,28 @@ def draw_rules(
     hands = deal(rng, characters, Counter((rule.domain, rule.type) for rule in taken))
     pairs = rng.randint(*SCOPE_PAIRS) - len({rule.pair for rule in taken if rule.pair})
     units = _units(hands, _paired_cells(rng, characters, hands, pairs))
+    found: dict[str, list[PlannedRule]] = {character.id: [] for character in characters}
+    for domain in DOMAINS:
+        in_domain = [unit for unit in units if unit.domain == domain]
+        confirming = [persona for persona, hand in hands.items() if (domain, "confirm") in hand]
+        drawn = _domain_rules(rng, in_domain, confirming, [rule for rule in taken if rule.domain == domain])
+        for persona, rules in drawn.items():
+            found[persona] += rules
+    _check_majorities([*taken, *(rule for rules in found.values() for rule in rules)])
+    _pin(rng, found, PINNED - sum(rule.pinned for rule in taken))
+    return {persona: _finished(rng, rules, persona in mini) for persona, rules in found.items()}
+
+
+def _domain_rules(
+    rng: Random, units: Sequence[_Unit], confirming: Sequence[str], taken: Sequence[PlannedRule]
+) -> dict[str, list[PlannedRule]]:
+    """Drawn until every persona with a confirm rule here also binds a tool that may be confirmed."""
     for _ in range(_TRIES):
         _assign_slots(rng, units, taken)
         rules = _valued(rng, units, taken)
-        if _add_confirms(rng, hands, rules, taken):
-            return {persona: _finished(rng, own, persona in mini) for persona, own in rules.items()}
-    raise DrawFailed("confirm")
+        if _add_confirms(rng, confirming, rules, taken):
+            return rules
+    raise DrawFailed(f"confirm in {units[0].domain}")
 
 
 def _paired_cells(
@@ -173,7 +191,9 @@ def _draw_golds(rng: Random, slot: Slot, units: Sequence[_Unit], known: Sequence
             return golds
 
 
-def _values(domain: str, slot: Slot) -> tuple[str, ...]:
+def _values(domain: str, slot: Slot) -> Sequence[str]:
+    if slot.values:
+        return slot.values
     tool, _, name = slot.name.partition(".")
     parameter = next(t for t in load_ontology().domain(domain).tools if t.name == tool).parameter(name)
     assert parameter is not None
@@ -199,7 +219,7 @@ def _rule(rng: Random, unit: _Unit, slot: Slot, gold: str) -> PlannedRule:
 
 def _add_confirms(
     rng: Random,
-    hands: Mapping[str, Sequence[Cell]],
+    personas: Sequence[str],
     rules: Mapping[str, list[PlannedRule]],
     taken: Sequence[PlannedRule],
 ) -> bool:
@@ -207,26 +227,36 @@ def _add_confirms(
 
     False when there is no such tool.
     """
-    places = [(persona, domain) for persona, hand in hands.items() for domain, kind in hand if kind == "confirm"]
     uses = Counter(rule.tool for rule in taken if rule.type == "confirm")
     options = {
-        (persona, domain): [
-            rule.tool for rule in rules[persona] if rule.tool in confirm_targets()[domain]
-        ]
-        for persona, domain in places
+        persona: [rule for rule in rules[persona] if rule.tool in confirm_targets()[rule.domain]]
+        for persona in personas
     }
-    pinned = PINNED - sum(rule.pinned for rule in taken)
-    pins = [True] * pinned + [False] * (len(places) - pinned)
-    rng.shuffle(pins)
-    rng.shuffle(places)
-    for (persona, domain), pin in zip(sorted(places, key=lambda place: len(options[place])), pins, strict=True):
-        tools = options[persona, domain]
-        if not tools:
+    for persona in sorted(rng.sample(personas, len(personas)), key=lambda name: len(options[name])):
+        if not options[persona]:
             return False
-        tool = min(rng.sample(tools, len(tools)), key=lambda tool: uses[tool])
+        sibling = min(rng.sample(options[persona], len(options[persona])), key=lambda rule: uses[rule.tool])
+        tool = sibling.tool
         uses[tool] += 1
-        rules[persona].append(PlannedRule(0, domain, "confirm", tool, tool, tool, pinned=pin))
+        rules[persona].append(PlannedRule(0, sibling.domain, "confirm", tool, tool, tool))
     return True
+
+
+def _check_majorities(rules: Sequence[PlannedRule]) -> None:
+    for kind, bound in MAJORITY.items():
+        golds: dict[Slot, Counter[str]] = defaultdict(Counter)
+        for rule in rules:
+            if rule.type == kind:
+                golds[slot_of(rule)][rule.gold] += 1
+        won = sum(max(counts.values()) for counts in golds.values())
+        if won > bound * sum(counts.total() for counts in golds.values()):
+            raise DrawFailed(f"majority of {kind}")
+
+
+def _pin(rng: Random, rules: Mapping[str, list[PlannedRule]], count: int) -> None:
+    confirms = [(own, i) for own in rules.values() for i, rule in enumerate(own) if rule.type == "confirm"]
+    for own, index in rng.sample(confirms, count):
+        own[index] = replace(own[index], pinned=True)
 
 
 def _finished(rng: Random, rules: Sequence[PlannedRule], mirrored: bool) -> list[PlannedRule]:
@@ -246,4 +276,5 @@ def _finished(rng: Random, rules: Sequence[PlannedRule], mirrored: bool) -> list
 
 def _triggered(rng: Random, rule: PlannedRule) -> PlannedRule:
     named = rule.pair or rule.type == "confirm" or rng.random() < TRIGGERED
-    return replace(rule, trigger=rng.choice(triggers())) if named else rule
+    bilingual = rule.type == "param_enum" and slot_of(rule).bilingual
+    return replace(rule, trigger="person" if bilingual else rng.choice(triggers())) if named else rule

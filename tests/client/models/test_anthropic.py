@@ -326,9 +326,7 @@ async def test_a_reply_that_broke_off_is_retryable(canned_server: CannedServer):
     ("content", "place"),
     [(None, "content"), ([{"text": "no type"}], "content.0.type"), ([text("a") | {"text": 1}], "content.0")],
 )
-async def test_a_reply_that_is_no_message_is_retryable(
-    content: Any, place: str, canned_server: CannedServer
-):
+async def test_a_reply_that_is_no_message_is_retryable(content: Any, place: str, canned_server: CannedServer):
     canned_server.queue(answer(message() | {"content": content}))
     with pytest.raises(WireError, match=f"malformed reply: {place}") as caught:
         await ask(canned(canned_server), conversation())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -310,6 +311,21 @@ async def test_every_way_to_end_is_told(canned_server: CannedServer):
             canned_server.queue(answer({"candidates": [candidate({"text": "a"}, finish=reason)]}))
             reply = await wire.send(WireRequest(conversation().messages))
             assert (reply.content, reply.finish) == ("a", finish), reason
+
+
+async def test_the_sdk_is_not_left_to_call_tools_by_itself(
+    llmock_server: LlmockServer, caplog: pytest.LogCaptureFixture
+):
+    with caplog.at_level(logging.INFO, logger="google_genai"):
+        await ask(llmock(llmock_server), conversation())
+        await ask(llmock(llmock_server), conversation(), FIND)
+    assert [record.message for record in caplog.records if record.name.startswith("google_genai")] == []
+
+
+async def test_the_server_is_told_how_long_the_client_waits(canned_server: CannedServer):
+    canned_server.queue(answer(reply_of({"text": "hi"})))
+    await ask(canned(canned_server, timeout=7.5), conversation())
+    assert canned_server.headers[-1]["x-server-timeout"] == "8"
 
 
 async def test_the_sdk_is_not_left_to_continue_by_itself(canned_server: CannedServer):

@@ -6,29 +6,23 @@ transcript. They look objects up, choose by shared words, and act.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atr_client.models.base import ModelReply, ToolSpec
-from atr_client.models.offline.asking import Topic, next_topic
-from atr_client.models.offline.choosing import best_statement, best_tool
+from atr_client.models.offline.asking import asks_in_general
+from atr_client.models.offline.choosing import best_tool, obvious_tool
+from atr_client.models.offline.conversing import Act, Look, Say, next_move
 from atr_client.models.offline.filling import action_arguments, search_arguments
-from atr_client.models.offline.reading import View, required
-from atr_client.prompting import prompt
+from atr_client.models.offline.reading import Row, Statement, View
+from atr_client.models.offline.remembering import Memory
 from atr_data.constants import CONFIRMATION, FINISH_SESSION, SEND_TO_USER
 from atr_data.trajectory import Message, ToolCall
 
 TRIES = 3
 """How many times an action is tried with other objects."""
-ROUNDS = 6
-"""How many messages the user gets before the agent takes its leave."""
+REASON = "talking to the user about the task"
 LOOKING = ("search_", "list_", "review_")
-CHECK_FIRST = re.compile(
-    r"\b(?:check|confirm|run it (?:by|past)|clear it|ask)\b.{0,24}\b(?:me|with me|first|before)\b"
-    r"|\b(?:my|your) (?:ok|okay|go-ahead|approval|say-so)\b|\bbefore you\b|\bwait for my\b",
-    re.I,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,68 +33,35 @@ class Asker:
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         view = View(messages, tools)
-        return self._learn(view) if view.is_learning else self._test(view)
-
-    # Test sessions: look, perhaps confirm, act, finish.
+        return _learn(view, asks=self.remembers) if view.is_learning else self._test(view)
 
     def _test(self, view: View) -> ModelReply:
         if not view.done:
             return _look(view)
-        statement = self._statement(view)
         failed = len([done for done in view.writes if done.is_error])
         if len(view.writes) > failed or failed == TRIES:
             return _reply(view, FINISH_SESSION, {})
-        tool = best_tool(view.tools, view.request, statement, view.rows)
+        memory = Memory(_remembered(view) if self.remembers else (), view.request, view.tools)
+        tool = _tool(memory, view.rows)
         if tool is None:
             return _reply(view, FINISH_SESSION, {})
-        arguments = action_arguments(tool, view.request, statement, view.rows, skip=failed)
+        arguments = action_arguments(tool, memory, view.rows, skip=failed)
         confirmed = any(done.call.name == CONFIRMATION for done in view.done)
-        if CHECK_FIRST.search(statement) and not confirmed:
+        if not confirmed and memory.asks_to_confirm(tool):
             return _reply(view, CONFIRMATION, {"target_tool": tool.name, "target_params": arguments})
         return _reply(view, tool.name, arguments)
 
-    def _statement(self, view: View) -> str:
-        if not self.remembers:
-            return ""
-        found = best_statement(view.statements, view.request, view.tools)
-        return found.text if found else ""
 
-    # Learning sessions: ask for what is missing, look, act, ask for what lasts, take leave.
-
-    def _learn(self, view: View) -> ModelReply:
-        if not view.sent:
-            return _say(view, _opening_question(view))
-        if len(view.sent) >= ROUNDS:
-            return _say(view, "I have done what I could. Thank you, and goodbye.")
-        acted = [done for done in view.writes if not done.is_error]
-        if not view.done:
-            return _look(view)
-        if not view.writes and (tool := best_tool(view.tools, view.request, "", view.rows)):
-            return _reply(view, tool.name, action_arguments(tool, view.request, "", view.rows))
-        if not acted and len(view.writes) < TRIES:
-            tool = best_tool(view.tools, view.user_texts[-1], "", view.rows) or view.tools[-1]
+def _learn(view: View, *, asks: bool) -> ModelReply:
+    match next_move(view, asks=asks):
+        case Say(text):
             return _reply(
-                view, tool.name, action_arguments(tool, view.request, "", view.rows, skip=len(view.writes))
+                view, SEND_TO_USER, {"output": text, "reason": "talking to the user about the task"}
             )
-        topic = self._topic(view)
-        if topic and topic.question not in "\n".join(view.sent):
-            return _say(view, f"That is taken care of. {topic.question}")
-        if any("anything else" in text for text in view.sent):
-            return _say(view, "Thank you. Goodbye!")
-        return _say(view, "That is taken care of. Is there anything else I can do for you?")
-
-    def _topic(self, view: View) -> Topic | None:
-        """The question of this conversation, if the prompt gives leave to ask one."""
-        must = prompt("variant_always_ask") in view.system
-        may = prompt("variant_atr") in view.system
-        if not self.remembers or not (must or may):
-            return None
-        asked = view.system
-        near = [done.call.name for done in view.writes]
-        topic = next_topic(view.tools, near, asked)
-        if topic is None or (may and not topic.tools & set(near)):
-            return None
-        return topic
+        case Look():
+            return _look(view)
+        case Act(tool, arguments):
+            return _reply(view, tool.name, arguments)
 
 
 def _look(view: View) -> ModelReply:
@@ -112,15 +73,14 @@ def _look(view: View) -> ModelReply:
     return ModelReply(tool_calls=calls)
 
 
-def _opening_question(view: View) -> str:
-    tool = best_tool(view.tools, view.request, "")
-    wanted = [name.replace("_", " ") for name in (required(tool) if tool else ()) if not name.endswith("_id")]
-    asking = f" Above all I need: {', '.join(wanted)}." if wanted else ""
-    return f"Happy to help. Which details should I go by?{asking}"
+def _remembered(view: View) -> list[Statement]:
+    """What the user said to stand, or in answer to a question about what holds in general."""
+    return [s for s in view.statements if not s.question or asks_in_general(s.question)]
 
 
-def _say(view: View, text: str) -> ModelReply:
-    return _reply(view, SEND_TO_USER, {"output": text, "reason": "talking to the user about the task"})
+def _tool(memory: Memory, rows: Sequence[Row]) -> ToolSpec | None:
+    obvious = obvious_tool(memory.tools, memory.request, rows)
+    return obvious and best_tool(memory.tools, memory.request, memory.on_tool(obvious, rows), rows)
 
 
 def _reply(view: View, tool: str, arguments: dict[str, object]) -> ModelReply:

@@ -1,46 +1,39 @@
-"""Standing-rule questions that an agent can ask knowing nothing but its tools."""
+"""Standing-rule questions: those of `questions.yaml`, and plainer ones made from what a tool offers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import yaml
 
 from atr_client.models.base import ToolSpec
+from atr_client.models.offline.choosing import RIVALS
 from atr_client.models.offline.reading import is_writing, properties
 
-RIVALS = (
-    ("draft_message", "send_message"),
-    ("book_ground_transport", "book_flight"),
-    ("build_shopping_list", "place_order"),
-    ("set_reminder", "create_event"),
-    ("archive_files", "delete_files"),
-    ("label_messages", "archive_messages"),
-    ("pause_subscription", "cancel_subscription"),
-    ("reschedule_event", "cancel_event"),
-    ("update_document", "create_document"),
-    ("shortlist_destinations", "plan_trip"),
-    ("move_files", "classify_files"),
-    ("return_order", "cancel_order"),
-)
-"""Pairs of tools that may serve one request."""
+Decision = Literal["tool", "object", "value", "confirm"]
 
+_IN_GENERAL = "In general,"
 _PASSED_OVER = frozenset({"field", "sort_by", "update_scope", "language", "update_action"})
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A question, and the tools it is about."""
+    """A question, the tools that it is about, and what an answer would decide about them."""
 
     question: str
     tools: frozenset[str]
+    decides: Decision
 
 
 def topics(tools: Sequence[ToolSpec]) -> list[Topic]:
-    """All the questions that the tools give occasion for, in the order of the tools."""
-    offered = {tool.name for tool in tools}
-    found = [topic for tool in tools if is_writing(tool.name) for topic in _about(tool)]
-    rivals = [_rivals(a, b) for a, b in RIVALS if {a, b} <= offered]
-    return rivals + found
+    """All that can be asked about these tools: the written questions, then those made from parameters."""
+    offered = {tool.name for tool in tools if is_writing(tool.name)}
+    written = [topic for topic in _written() if topic.tools & offered]
+    return written + [topic for tool in tools if tool.name in offered for topic in _about(tool, offered)]
 
 
 def next_topic(tools: Sequence[ToolSpec], near: Sequence[str], asked: str) -> Topic | None:
@@ -49,24 +42,38 @@ def next_topic(tools: Sequence[ToolSpec], near: Sequence[str], asked: str) -> To
     return min(fresh, key=lambda topic: not topic.tools & set(near), default=None)
 
 
-def _about(tool: ToolSpec) -> Iterator[Topic]:
+def topic_of(message: str, tools: Sequence[ToolSpec]) -> Topic | None:
+    """The question that a message asks, if it is one of these."""
+    return next((topic for topic in topics(tools) if topic.question in message), None)
+
+
+def asks_in_general(message: str) -> bool:
+    """Whether a message asks one of these questions, whatever tools are at hand."""
+    return _IN_GENERAL in message or any(topic.question in message for topic in _written())
+
+
+@cache
+def _written() -> Sequence[Topic]:
+    text = files(__package__).joinpath("questions.yaml").read_text(encoding="utf-8")
+    return [
+        Topic(entry["ask"], frozenset(entry["tools"].split()), entry["decides"])
+        for entry in yaml.safe_load(text)
+    ]
+
+
+def _about(tool: ToolSpec, offered: set[str]) -> Iterator[Topic]:
     doing = tool.name.replace("_", " ")
+    for rivals in (family & offered for family in RIVALS if tool.name == min(family & offered, default="")):
+        if len(rivals) > 1:
+            ways = " or ".join(name.replace("_", " ") for name in sorted(rivals))
+            yield Topic(f"{_IN_GENERAL} do you usually prefer that I {ways}?", rivals, "tool")
     for name, schema in properties(tool).items():
         if "enum" in schema and name not in _PASSED_OVER:
             options = ", ".join(value.replace("_", " ") for value in schema["enum"])
             wanted = f"{name.replace('_', ' ')} do you prefer ({options})"
-            question = f"In general, whenever I {doing} for you, which {wanted}?"
-            yield Topic(question, frozenset({tool.name}))
-        elif name.endswith(("_id", "_ids")) and tool.name.startswith(("book_", "place_", "plan_", "replan_")):
-            yield Topic(
-                f"In general, whenever I {doing} for you, what kind do you prefer me to choose?",
-                frozenset({tool.name}),
-            )
+            question = f"{_IN_GENERAL} whenever I {doing} for you, which {wanted}?"
+            yield Topic(question, frozenset({tool.name}), "value")
+        elif name.endswith(("_id", "_ids")):
+            question = f"{_IN_GENERAL} whenever I {doing} for you, what kind do you prefer me to choose?"
+            yield Topic(question, frozenset({tool.name}), "object")
             return
-
-
-def _rivals(first: str, second: str) -> Topic:
-    one, other = (name.replace("_", " ") for name in (first, second))
-    return Topic(
-        f"In general, do you usually prefer that I {one} or that I {other}?", frozenset({first, second})
-    )

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from atr_client.models.base import ToolSpec
-from atr_client.models.offline.choosing import best_rows, best_value
+from atr_client.models.offline.choosing import best_value
+from atr_client.models.offline.objects import best_rows
 from atr_client.models.offline.reading import Row, properties, required, row_key
-from atr_client.models.offline.wording import ceiling, count_near, moments, overlap, rarity, stems
+from atr_client.models.offline.remembering import Memory
+from atr_client.models.offline.wording import ceiling, count_near, moments, rarity, stems
 
 _IDENTITY = frozenset({"shipping_address", "payment_method", "contact_info", "traveler_info", "guest_info"})
 _ROUTE = re.compile(r"\bfrom ([A-Z][\w .,'-]*?) to ([A-Z][\w .'-]*?(?:, [A-Z]{2}\b)?)(?=[\s,.;]|$)")
+_FACT = re.compile(r"\bThe ([a-z]+(?: [a-z]+)*?) is (.+?)\.?(?=\s+(?:The [a-z]|Please )|\s*$)", re.M)
 _NOUNS = {
     "quantity": ("pack", "bag", "box", "bottle", "unit", "item", "piece", "set"),
     "party_size": ("people", "person", "guest", "of us", "adult"),
@@ -23,30 +26,30 @@ _NOUNS = {
     "duration_days": ("day",),
     "traveler_count": ("traveler", "traveller", "people", "person", "adult"),
 }
+_ALTERNATIVES = ("stop_id", "destination_id", "label_id")
+"""Kinds of objects of which one is chosen although a list is taken."""
 SAME = 0.6
 """How much of the best object's score another one needs to be meant as well, in a list."""
 
 
+def facts(text: str) -> dict[str, str]:
+    """What a text says in the form `The check in date is 2027-05-01.`, by the name of the parameter."""
+    return {match[1].replace(" ", "_"): match[2].strip() for match in _FACT.finditer(text)}
+
+
 def search_arguments(tool: ToolSpec, request: str) -> dict[str, Any]:
     """The required arguments of a search, wide rather than narrow: text filters match on any shared word."""
-    return {
-        name: count_near(request, _NOUNS.get(name, ())) or 1
-        if properties(tool)[name]["type"] == "integer"
-        else _place(name, request)
-        for name in required(tool)
-    }
+    return {name: _plain(name, properties(tool)[name], request) or request.strip() for name in required(tool)}
 
 
-def action_arguments(
-    tool: ToolSpec, request: str, statement: str, rows: Sequence[Row], skip: int = 0
-) -> dict[str, Any]:
+def action_arguments(tool: ToolSpec, memory: Memory, rows: Sequence[Row], skip: int = 0) -> dict[str, Any]:
     """Arguments of a call that acts. `skip` passes over that many of the best objects, for another try."""
     arguments: dict[str, Any] = {}
     needed = set(required(tool))
     for name, schema in properties(tool).items():
         if name in _IDENTITY:
             continue
-        value = _argument(tool, name, schema, request, statement, rows, skip, name in needed)
+        value = _argument(tool, name, schema, memory, rows, skip, name in needed)
         if value is not None:
             arguments[name] = value
     if "recipient" in arguments and "thread_id" in arguments:
@@ -58,67 +61,63 @@ def _argument(
     tool: ToolSpec,
     name: str,
     schema: Mapping[str, Any],
-    request: str,
-    statement: str,
+    memory: Memory,
     rows: Sequence[Row],
     skip: int,
     needed: bool,
 ) -> Any:
+    request = memory.request
     if "enum" in schema:
-        value = best_value(tool, name, statement) or best_value(tool, name, request)
+        said = facts(request).get(name, "").replace(" ", "_")
+        value = best_value(tool, name, memory.on_value(tool, name))
+        value = value or (said if said in schema["enum"] else best_value(tool, name, request))
         return value or (schema["enum"][0] if needed else None)
-    if name.endswith("_ids"):
-        chosen = _ids(name, rows, request, statement)
-        return chosen if chosen or needed else None
-    if name.endswith("_id"):
-        found = best_rows(_holding(rows, row_key(name)), request, statement)
-        chosen = found[min(skip, len(found) - 1)].fields[row_key(name)] if found else None
+    if name.endswith(("_id", "_ids")):
+        key = row_key(name)
+        found = [row for row in rows if row.fields.get(key)]
+        ranked = best_rows(found, request, memory.on_object(tool, found)) if found else []
+        if name.endswith("_ids"):
+            return _ids(key, ranked, request) if ranked or needed else None
+        chosen = ranked[min(skip, len(ranked) - 1)].fields[key] if ranked else None
         return chosen if chosen is not None else ("unknown" if needed else None)
-    if not needed and name != "recipient":
+    if not needed and name != "recipient" and name not in facts(request):
         return None
     return _plain(name, schema, request)
 
 
-def _ids(name: str, rows: Sequence[Row], request: str, statement: str) -> list[str]:
-    key = row_key(name)
-    found = _holding(rows, key)
-    if not found:
-        return []
-    ranked = best_rows(found, request, statement)
-    if key in ("stop_id", "destination_id", "label_id"):
-        return [str(ranked[0].fields[key])]
+def _ids(key: str, ranked: Sequence[Row], request: str) -> list[str]:
+    """The best object when the others are alternatives to it, else all that the request means as well."""
+    if key in _ALTERNATIVES or not ranked:
+        return [str(row.fields[key]) for row in ranked[:1]]
     words = [stems(row.text) for row in ranked]
     weight = rarity(words)
-    asked = dict.fromkeys(stems(request), 1)
-    scores = [overlap(asked, row_words, weight) for row_words in words]
+    asked = set(stems(request))
+    scores = [sum(weight[word] for word in set(row_words) & asked) for row_words in words]
     best = max(scores)
     return [str(row.fields[key]) for row, score in zip(ranked, scores, strict=True) if score >= SAME * best]
 
 
-def _holding(rows: Sequence[Row], key: str) -> list[Row]:
-    return [row for row in rows if row.fields.get(key)]
-
-
 def _plain(name: str, schema: Mapping[str, Any], request: str) -> Any:
-    found = moments(request)
+    said = facts(request).get(name)
+    found = moments(said or request)
     match schema["type"]:
         case "integer":
-            return count_near(request, _NOUNS.get(name, ())) or 1
+            return int(said) if said and said.isdigit() else count_near(request, _NOUNS.get(name, ())) or 1
         case "number":
             return ceiling(request)
         case "array":
-            return [piece.strip() for piece in re.split(r",| and ", request) if piece.strip()]
+            return [piece.strip() for piece in re.split(r"[;,]| and ", said or request) if piece.strip()]
         case "object" | "boolean":
             return None
         case _ if name == "recipient":
             match = re.search(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", request)
             return match[0] if match else None
         case _ if "end" in name and found:
-            return found[1] if len(found) > 1 else f"{found[0][:10]}T23:59"
+            return found[1] if len(found) > 1 else said or f"{found[0][:10]}T23:59"
         case _ if any(part in name for part in ("date", "time", "until", "remind_at")):
             return found[0] if found else None
         case _:
-            return _place(name, request)
+            return said or _place(name, request)
 
 
 def _place(name: str, request: str) -> str:

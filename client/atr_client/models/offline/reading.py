@@ -37,15 +37,19 @@ class Row:
     def text(self) -> str:
         return " ".join(f"{key} {_spoken(value)}" for key, value in self.fields.items())
 
+    @property
+    def spoken(self) -> str:
+        """What the fields say, one clause each; a field that is absent or false is denied."""
+        return ". ".join(_clause(key, value) for key, value in self.fields.items() if not key.endswith("_id"))
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something that the user said and may have meant to last. `question` is what it answered, if known;
-    `tools` are those that the assistant called in that conversation."""
+    """Something that the user said and may have meant to last. `question` is what it answered, empty for a
+    statement that stands alone."""
 
     text: str
     question: str
-    tools: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,13 @@ class View:
     def writes(self) -> list[Done]:
         return [done for done in self.done if is_writing(done.call.name)]
 
+    @property
+    def done_since_user(self) -> list[Done]:
+        """Calls made after the user's last message."""
+        last = max(i for i, message in enumerate(self.messages) if message.role == "user")
+        later = {call.id for message in self.messages[last:] for call in message.tool_calls or ()}
+        return [done for done in self.done if done.call.id in later]
+
     @cached_property
     def rows(self) -> list[Row]:
         """Objects shown so far, each once, as they were shown last."""
@@ -149,13 +160,13 @@ def _statements(context: str) -> Iterator[Statement]:
     for block in _SESSION.split(context):
         pieces = _LINE.split(block)[1:]
         lines = list(zip(pieces[::2], pieces[1::2], strict=True))
-        tools = frozenset(text.partition("(")[0].strip() for speaker, text in lines if speaker == "tool call")
         question = ""
+        unasked = len(lines) == 1
         for speaker, text in lines:
             if speaker == "assistant to user":
                 question = text.strip()
-            elif speaker == "user" and (said := _lasting(text)):
-                yield Statement(said, question, tools)
+            elif speaker == "user" and (question or unasked) and (said := _lasting(text)):
+                yield Statement(said, question)
 
 
 def _lasting(text: str) -> str:
@@ -165,7 +176,9 @@ def _lasting(text: str) -> str:
 
 
 def _objects(result: Any) -> Iterator[dict[str, Any]]:
+    """The items of its lists, and the result itself when it is about one object."""
     if isinstance(result, dict):
+        yield cast(dict[str, Any], result)
         for value in cast(dict[str, Any], result).values():
             if isinstance(value, list):
                 for item in cast(list[Any], value):
@@ -176,6 +189,21 @@ def _objects(result: Any) -> Iterator[dict[str, Any]]:
 def _flat(item: dict[str, Any]) -> dict[str, Any]:
     attributes = cast(dict[str, Any], item.get("attributes") or {})
     return {**attributes, **{key: value for key, value in item.items() if key != "attributes"}}
+
+
+def _clause(key: str, value: Any) -> str:
+    named = key.replace("_", " ")
+    if value is False or value in ("none", "no", "None", "No"):
+        return f"no {named}"
+    if value is True or value in ("yes", "Yes"):
+        return named
+    if value == 1 and any(word in key for word in ("people", "going", "attendee", "contributor", "staff")):
+        return "just one person"
+    return f"{named}: {', '.join(value)}" if _is_texts(value) else f"{named}: {_spoken(value)}"
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in cast(list[Any], value))
 
 
 def _spoken(value: Any) -> str:

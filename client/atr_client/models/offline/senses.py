@@ -17,7 +17,8 @@ from atr_client.models.offline.wording import is_small_word, stem, tokens
 _CLAUSE = re.compile(r"[,;:!?()—–]|\.(?=\s|$)|\bbut\b", re.I)
 _TURNING_PAIRS = frozenset({("rather", "than"), ("instead", "of"), ("ahead", "of")})
 _TURNING_WORDS = frozenset(
-    "not never no none nothing without avoid skip than don't doesn't isn't aren't won't can't cannot over".split()
+    """not never no none nothing without avoid skip than over don't doesn't isn't aren't won't can't
+    cannot""".split()
 )
 _NOT_COMPARED = frozenset("look go hand think read all left fall come run".split())
 """Before `over` these make a verb of it, and nothing is turned."""

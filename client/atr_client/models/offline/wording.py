@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-_WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _STOP = frozenset(
     """a about after again all also always am an and any are as ask at be because been before being but by
     can could did do does doing don done for from generally get give go good had has have having her here
@@ -19,6 +19,16 @@ _STOP = frozenset(
     their them then there these they thing things this those time to too two up us use used using
     usual usually ve very want was way we well were what when where whether which while who will
     with without would you your""".split()
+)
+_ENDINGS = (
+    ("ies", "y"),
+    ("ied", "y"),
+    ("sses", "ss"),
+    ("ing", ""),
+    ("ed", ""),
+    ("es", "e"),
+    ("s", ""),
+    ("ly", ""),
 )
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?")
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\b\.?|\b([01]?\d|2[0-3]):([0-5]\d)\b", re.I)
@@ -50,9 +60,7 @@ class Bound:
 
 def stem(word: str) -> str:
     """A crude common form of the inflections of a word."""
-    for ending, instead in (
-        ("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""), ("ly", "")
-    ):  # fmt: skip
+    for ending, instead in _ENDINGS:
         if word.endswith(ending) and not word.endswith(("ss", "eed")) and len(word) - len(ending) >= 3:
             word = word[: len(word) - len(ending)] + instead
             break
@@ -63,7 +71,9 @@ def stem(word: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Words in lower case; hyphenated ones apart, a possessive without its ending."""
-    return [word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text.lower().replace("_", " "))]
+    return [
+        word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text.lower().replace("_", " "))
+    ]
 
 
 def is_small_word(word: str) -> bool:

@@ -1,0 +1,102 @@
+"""Which of the remembered statements settles a decision at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from atr_client.models.base import ToolSpec
+from atr_client.models.offline.asking import Decision, topic_of
+from atr_client.models.offline.choosing import tool_leanings, value_leanings
+from atr_client.models.offline.objects import evidence, within_limits
+from atr_client.models.offline.reading import Row, Statement
+from atr_client.models.offline.senses import lexicon
+from atr_client.models.offline.wording import rarity
+from atr_user_sim.offline.words import situations
+
+ASKED_FOR_THIS = 2.0
+OTHER_SITUATION = 1.5
+MOST_EVIDENCE = 2.0
+"""How much the evidence for a decision counts at most, beside being about the case at hand."""
+
+_CHECK_FIRST = re.compile(
+    r"\b(?:check|confirm|clear|approve|okay|sign off|run|ask|tell|show|consult|hear)\b.{0,40}"
+    r"\b(?:me|with me|past me|by me|first|before|beforehand)\b"
+    r"|\b(?:my|your) (?:ok|okay|go-ahead|approval|say-so|yes|nod|word|blessing|consent|permission)\b"
+    r"|\b(?:before|until|unless) I(?:'ve| have)? "
+    r"(?:say|said|nod|agree|agreed|approve|approved|sign|confirm|see|seen)\b"
+    r"|\bbefore you\b|\bwithout asking\b|\bwait for me\b"
+    r"|\blet me (?:see|hear|approve|confirm)\b.{0,40}\b(?:first|before)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The statements, weighed by how much each is about the request. A single statement is taken to be
+    about it."""
+
+    statements: Sequence[Statement]
+    request: str
+    tools: Sequence[ToolSpec]
+
+    def on_tool(self, obvious: ToolSpec, rows: Sequence[Row]) -> str:
+        """What decides between the tool that the request suggests and its rivals; empty for nothing."""
+
+        def leaning(statement: Statement) -> float:
+            leans = tool_leanings(self.tools, obvious, statement.text, rows)
+            return max(leans.values()) - sorted(leans.values())[-2] if len(leans) > 1 else 0.0
+
+        return self._best(obvious, "tool", leaning)
+
+    def on_value(self, tool: ToolSpec, parameter: str) -> str:
+        def leaning(statement: Statement) -> float:
+            return float(max(value_leanings(tool, parameter, statement.text).values()))
+
+        return self._best(tool, "value", leaning)
+
+    def on_object(self, tool: ToolSpec, rows: Sequence[Row]) -> str:
+        fitting = within_limits(rows, self.request)
+
+        def leaning(statement: Statement) -> float:
+            fits = evidence(fitting, statement.text)
+            return max(fits) - sum(fits) / len(fits) if fits else 0.0
+
+        return self._best(tool, "object", leaning)
+
+    def asks_to_confirm(self, tool: ToolSpec) -> bool:
+        """Whether the statement closest to the case wants to be asked before."""
+        weights = [self._fit(position, tool, "confirm") for position in range(len(self.statements))]
+        closest = max(range(len(weights)), key=lambda position: weights[position], default=None)
+        return closest is not None and bool(_CHECK_FIRST.search(self.statements[closest].text))
+
+    def _best(self, tool: ToolSpec, decision: Decision, leaning: Callable[[Statement], float]) -> str:
+        best, most = "", float("-inf")
+        for position, statement in enumerate(self.statements):
+            evident = leaning(statement)
+            fit = self._fit(position, tool, decision) + min(evident, MOST_EVIDENCE)
+            if evident > 0 and fit > most:
+                best, most = statement.text, fit
+        return best
+
+    def _fit(self, position: int, tool: ToolSpec, decision: Decision) -> float:
+        """How much a statement is about the case: what it was said in answer to, and shared words."""
+        topic = topic_of(self.statements[position].question, self.tools)
+        asked_for = bool(topic and tool.name in topic.tools) + bool(topic and topic.decides == decision)
+        return self._relevance[position] + ASKED_FOR_THIS * asked_for / 2
+
+    @cached_property
+    def _relevance(self) -> list[float]:
+        asked = {term.name for term in lexicon("topics").terms(self.request)}
+        documents = [{term.name for term in lexicon("topics").terms(s.text)} for s in self.statements]
+        weight = rarity([*documents, []])
+        place = situations(self.request)
+        found: list[float] = []
+        for statement, terms in zip(self.statements, documents, strict=True):
+            own = situations(statement.text)
+            elsewhere = bool(own) and bool(place) and not own & place
+            shared = sum(weight[name] for name in terms & asked)
+            found.append(shared - OTHER_SITUATION * elsewhere)
+        return found
