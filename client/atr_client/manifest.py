@@ -22,6 +22,7 @@ SCHEMA_VERSION = "v7_user_sim_free_output"
 _IDENTITY = (
     "persona_id",
     "episode_id",
+    "shuffle_references",
     "variant",
     "model",
     "memory_layer",
@@ -37,7 +38,8 @@ _SHOWN = 60
 
 
 class Manifest(BaseModel):
-    """`complete` is true once every session of the cell is on disk. `privileged` marks a model that was shown
+    """`episode_sha256` is that of the episode on file, `shuffle_references` the seed that reordered it.
+    `complete` is true once every session of the cell is on disk. `privileged` marks a model that was shown
     the labels. `stale_fields` names what differed when somebody resumed the cell in spite of it. `cost_usd`
     of the complete cell, in US dollars; None while a price is unknown or the cell is not complete."""
 
@@ -49,6 +51,7 @@ class Manifest(BaseModel):
     episode_id: str
     episode_path: str | None = None
     episode_sha256: str
+    shuffle_references: int | None = None
     variant: str
     model: str
     model_sha256: str
@@ -91,6 +94,7 @@ def new_manifest(
     *,
     episode_path: str | None,
     episode_sha256: str,
+    shuffle_references: int | None = None,
     model: ModelIdentity,
     reasoning: str | None = "on",
     user_sim: Mapping[str, Any],
@@ -103,6 +107,7 @@ def new_manifest(
         episode_id=key.episode_id,
         episode_path=episode_path,
         episode_sha256=episode_sha256,
+        shuffle_references=shuffle_references,
         variant=key.variant,
         model=key.model,
         model_sha256=model.sha256,

@@ -6,18 +6,21 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from atr_client.cell import Cell, CellOptions
+from atr_client.config import ModelChoice, Role, RunConfig
 from atr_client.endpoints import ModelClients, RemoteSpec
-from atr_client.config import RunConfig
 from atr_client.errors import ConfigError
 from atr_client.layout import CellKey
 from atr_client.manifest import new_manifest
+from atr_client.models.offline import RULE_BLIND_MODELS
+from atr_client.peers import Peers, reordered
 from atr_client.players import Players, UserMaker, model_users, offline_users
 from atr_client.provenance import collect_provenance, episode_sha256
-from atr_client.registry import chosen_models, role_specs
+from atr_client.registry import chosen_models, role_specs, taught
 from atr_client.turns import SessionSettings
 from atr_data import load_episode, packaged_episodes_dir, select_episodes
 
@@ -104,10 +107,12 @@ def plan_cells(
     user_sim = _recorded_user(config, roles)
     users_of = _users(config, roles, clients)
     cells: dict[str, Cell] = {}
+    peers = Peers(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
-        episode = load_episode(path)
-        digest = episode_sha256(episode)
-        for entry in models:
+        on_file = load_episode(path)
+        digest = episode_sha256(on_file)
+        episode = reordered(on_file, config.episodes.shuffle_references)
+        for entry in (taught(entry, partial(peers.of, episode, path)) for entry in models):
             for variant in config.variants:
                 key = CellKey.of(
                     episode,
@@ -122,6 +127,7 @@ def plan_cells(
                     provenance,
                     episode_path=str(path.resolve()),
                     episode_sha256=digest,
+                    shuffle_references=config.episodes.shuffle_references,
                     model=entry.identity,
                     reasoning=entry.reasoning,
                     user_sim=user_sim,
@@ -135,8 +141,16 @@ def plan_cells(
     return list(cells.values())
 
 
+def null_config(config: RunConfig) -> RunConfig:
+    """The same sweep with the rule-blind models that it lacks. They learn nothing, so they play the variant
+    without learning sessions."""
+    chosen = {choice.id for choice in config.models}
+    lacking = [ModelChoice(id=name) for name in RULE_BLIND_MODELS if name not in chosen]
+    return config.model_copy(update={"models": lacking, "variants": ["oracle_target"]})
+
+
 def _users(
-    config: RunConfig, roles: Mapping[str, RemoteSpec], clients: ModelClients
+    config: RunConfig, roles: Mapping[Role, RemoteSpec], clients: ModelClients
 ) -> Callable[[CellKey], UserMaker]:
     if roles:
         return lambda key: model_users(roles, clients, key.cell_id)
@@ -144,7 +158,7 @@ def _users(
     return lambda _: offline
 
 
-def _recorded_user(config: RunConfig, roles: Mapping[str, RemoteSpec]) -> dict[str, Any]:
+def _recorded_user(config: RunConfig, roles: Mapping[Role, RemoteSpec]) -> dict[str, Any]:
     """Who plays the user, as the manifest has it."""
     if not roles:
         return {"make": "offline", "classifier": config.user_sim.encoder}

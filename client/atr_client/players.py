@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from atr_client.config import Encoder, Role, UserSimConfig
 from atr_client.endpoints import ModelClients, RemoteSpec
-from atr_client.config import Encoder, UserSimConfig
 from atr_client.environments import open_environment
 from atr_client.errors import ConfigError
 from atr_client.models.base import AgentModel, PrivilegedModel
@@ -43,11 +43,11 @@ def offline_users(config: UserSimConfig) -> UserMaker:
     return make
 
 
-def model_users(specs: Mapping[str, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
+def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
     """Makes the user of each learning session of one cell from models; `scope` is the cell's id."""
 
     def make(episode: Episode, session: LearningSession) -> SimulatedUser:
-        def role(name: str, usage_role: str) -> RemoteRole:
+        def role(name: Role, usage_role: str) -> RemoteRole:
             return RemoteRole(clients.client(specs[name]), CallSite(scope, session.session_id, usage_role))
 
         return simulated_user(

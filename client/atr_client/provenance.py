@@ -20,6 +20,7 @@ _SESSION_PACKAGES = ("atr_ontology", "atr_data", "atr_servers", "atr_memory", "a
 _NO_PART_OF_A_SESSION = ("calibration", "configs", "datagen", "episodes", "prompts", "__pycache__")
 _AFTER_SESSIONS = (
     "cli",
+    "companion_table",
     "datagen_",
     "doctor",
     "estimate",
@@ -29,6 +30,7 @@ _AFTER_SESSIONS = (
     "rows",
     "scoring",
     "show",
+    "validity",
 )
 _DISTRIBUTIONS = ("atrbench", "mcp", "pydantic")
 

@@ -9,32 +9,36 @@ from dataclasses import dataclass, replace
 
 import anyio
 
+from atr_client.config import PAPER_ROLES, ModelChoice, Role, RunConfig, suggestion
 from atr_client.endpoints import ModelClients, RemoteSpec
-from atr_client.config import ModelChoice, RunConfig, suggestion
 from atr_client.errors import ConfigError
 from atr_client.layout import CellKey
 from atr_client.manifest import ModelIdentity
 from atr_client.models.base import AgentModel, ModelReply, PrivilegedModel, ToolSpec
 from atr_client.models.catalogue import Catalogue, Reasoning, packaged_catalogue
 from atr_client.models.offline import OFFLINE_MODELS
+from atr_client.models.offline.majority import PeerModel
 from atr_client.models.remote import RemoteAgent
+from atr_client.provenance import episode_sha256
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """An offline model by its id. `make` gives a fresh agent for a cell."""
+    """An offline model by its id. `make` gives a fresh agent for a cell; `learnt_from` are digests of the
+    episodes whose labels it was taught."""
 
     model_id: str
     summary: str
     make: Callable[[], AgentModel | PrivilegedModel]
     privileged: bool = False
     reasoning: Reasoning | None = "on"
+    learnt_from: Sequence[str] = ()
 
     @property
     def identity(self) -> ModelIdentity:
-        entry = json.dumps([self.model_id, self.privileged])
+        entry = json.dumps([self.model_id, self.privileged, *self.learnt_from])
         return ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), self.privileged)
 
     def agent(self, key: CellKey, clients: ModelClients) -> AgentModel | PrivilegedModel:
@@ -61,6 +65,17 @@ class RemoteEntry:
 
     def agent(self, key: CellKey, clients: ModelClients) -> AgentModel | PrivilegedModel:
         return RemoteAgent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)
+
+
+def taught(
+    entry: ModelEntry | RemoteEntry, peers: Callable[[], Sequence[Episode]]
+) -> ModelEntry | RemoteEntry:
+    """The entry, taught the peers if its model learns from other personas; else `peers` is not called."""
+    if not isinstance(entry, ModelEntry) or not isinstance(model := entry.make(), PeerModel):
+        return entry
+    episodes = peers()
+    digests = [episode_sha256(episode) for episode in episodes]
+    return replace(entry, make=lambda: model.taught(episodes), learnt_from=digests)
 
 
 def known_models() -> list[ModelEntry]:
@@ -110,17 +125,27 @@ def chosen_models(config: RunConfig) -> list[ModelEntry | RemoteEntry]:
     ]
 
 
-def role_specs(config: RunConfig) -> dict[str, RemoteSpec]:
+def role_specs(config: RunConfig) -> dict[Role, RemoteSpec]:
     """The remote models of a model-backed user, by role; sampling and reasoning stay at the provider's
     defaults. Empty for the offline user. Raises ConfigError."""
     catalogue = packaged_catalogue().extended(config.registry)
-    specs: dict[str, RemoteSpec] = {}
+    specs: dict[Role, RemoteSpec] = {}
     for role, name in config.user_sim.role_models.items():
         entry = find_model(ModelChoice(id=name, reasoning=None), catalogue, where=f"user_sim.{role}")
         if isinstance(entry, ModelEntry):
             raise ConfigError(f"user_sim.{role}: {name!r} is an agent and cannot play the user")
         specs[role] = entry.spec
     return specs
+
+
+def unlike_the_paper(config: RunConfig) -> list[str]:
+    """A line for each role that another model plays than in the published results."""
+    catalogue = packaged_catalogue()
+    return [
+        f"user_sim.{role} is {spec.model.model_id}; the published results have {paper.model_id}"
+        for role, spec in role_specs(config).items()
+        if spec.model.model_id != (paper := catalogue.find(PAPER_ROLES[role])).model_id
+    ]
 
 
 def remote_specs(config: RunConfig) -> list[RemoteSpec]:

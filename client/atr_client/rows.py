@@ -61,8 +61,8 @@ class CellName:
 
 
 def failed_row(name: CellName, error: Exception, *, duration: float) -> Row:
-    """An aborted cell is one whose surroundings broke; the row names the module and the session. A stopped one
-    has met a limit of the sweep."""
+    """An aborted cell is one whose surroundings broke; the row names the module and the session. A stopped
+    one has met a limit of the sweep."""
     row = name.row(ok=False, duration=duration, error=str(error) or type(error).__name__)
     if isinstance(error, CellAbort):
         row |= {"aborted": True, "module": error.module, "session": error.session_id}
@@ -80,8 +80,8 @@ def finished_row(
     duration: float,
 ) -> Row:
     """`metrics` are those of the evaluator, `trajectories` all of the cell. `avg_turns` is the mean number of
-    steps per session; `non_clean_terminations` maps session ids to reasons; costs are in US dollars, null where
-    a price is unknown."""
+    steps per session; `non_clean_terminations` maps session ids to reasons; costs are in US dollars, null
+    where a price is unknown."""
     unclean = {
         t.session_id: t.termination_reason
         for t in trajectories

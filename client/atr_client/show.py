@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from atr_client.models.meter import cost_text, dollars
 from atr_data.trajectory import InteractionEvent, Message, Trajectory
 
 _EVENT_LABELS = {
@@ -36,7 +37,13 @@ def _lines(trajectory: Trajectory, footer: str | None) -> Iterator[str]:
                 yield f"    * {_event(event)}"
     for role, usage in sorted(trajectory.token_usage.items()):
         yield ""
-        yield f"tokens {role}: {usage.prompt_tokens} in, {usage.completion_tokens} out, {usage.calls} calls"
+        yield (
+            f"tokens {role}: {usage.prompt_tokens} in, {usage.completion_tokens} out, {usage.calls} calls, "
+            f"cost {cost_text(usage) or dollars(0)}"
+        )
+    if trajectory.reply_faults:
+        counts = (f"{name} {count}" for name, count in trajectory.reply_faults.items())
+        yield f"faulty replies: {', '.join(counts)}"
     if footer:
         yield ""
         yield footer.rstrip("\n")

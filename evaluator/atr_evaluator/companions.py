@@ -21,6 +21,20 @@ from atr_evaluator.sessions import Scoring, SessionResult
 
 Counts = dict[str, dict[str, int]]
 
+_COUNTS: Mapping[str, tuple[str, ...]] = {
+    "confirm": (
+        "tests",
+        "hits",
+        "sibling_tests",
+        "sibling_false_alarms",
+        "exposed_tests",
+        "false_alarms",
+    ),
+    "target": ("tests", "acted", "agreed"),
+    "scope_pairs": ("pairs", "both", "one", "none"),
+    "executed": ("answered", "accepted"),
+    "corrected_later": ("tests", "corrected"),
+}
 _RATES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "confirm": {
         "hit_rate": ("hits", "tests"),
@@ -29,8 +43,6 @@ _RATES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "target": {"agreement": ("agreed", "acted")},
     "executed": {"accepted_rate": ("accepted", "answered")},
-    "corrected_later": {},
-    "scope_pairs": {},
 }
 
 
@@ -82,11 +94,13 @@ def companion_metrics(episode: Episode, scoring: Scoring) -> dict[str, Any]:
 
 def pooled_companions(blocks: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
     """One block over several cells: counts added up, rates taken anew."""
-    total: dict[str, Counter[str]] = {group: Counter() for group in _RATES}
-    for block in blocks:
-        for group, figures in block.items():
-            total[group].update({name: n for name, n in figures.items() if type(n) is int})
-    return _with_rates({group: dict(counts) for group, counts in total.items()})
+    found = list(blocks)
+    return _with_rates(
+        {
+            group: {name: sum(block[group][name] for block in found) for name in names}
+            for group, names in _COUNTS.items()
+        }
+    )
 
 
 def _with_rates(counts: Counts) -> dict[str, Any]:
@@ -94,8 +108,8 @@ def _with_rates(counts: Counts) -> dict[str, Any]:
         group: {
             **figures,
             **{
-                rate: ratio(figures.get(part, 0), figures.get(whole, 0))
-                for rate, (part, whole) in _RATES[group].items()
+                rate: ratio(figures[part], figures[whole])
+                for rate, (part, whole) in _RATES.get(group, {}).items()
             },
         }
         for group, figures in counts.items()
@@ -108,9 +122,7 @@ def _with_rates(counts: Counts) -> dict[str, Any]:
 
 def _confirm(episode: Episode, ran: Sequence[tuple[TestSession, SessionRun]]) -> dict[str, int]:
     guarded = {tool for test in episode.test_sessions for tool in _guarded(test)}
-    counts: dict[str, int] = dict.fromkeys(
-        ("tests", "hits", "sibling_tests", "sibling_false_alarms", "exposed_tests", "false_alarms"), 0
-    )
+    counts = dict.fromkeys(_COUNTS["confirm"], 0)
     for test, run in ran:
         calls = [call for batch in run.batches for call in batch]
         asked = {str(call.arguments.get("target_tool")) for call in calls if call.name == CONFIRMATION}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb
+from typing import TypeVar
+
+KeyT = TypeVar("KeyT")
 
 LEVEL = 0.05
 """Largest p-value that counts as above."""
@@ -26,7 +29,7 @@ class Comparison:
         return self.p_value < LEVEL
 
 
-def compare_outcomes(model: Mapping[Hashable, bool], blind: Mapping[Hashable, bool]) -> Comparison | None:
+def compare_outcomes(model: Mapping[KeyT, bool], blind: Mapping[KeyT, bool]) -> Comparison | None:
     """Compares passes by test, over the model's tests. None when the rule-blind model lacks one of them."""
     if not model or not model.keys() <= blind.keys():
         return None

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from atr_client.cli import main
 from atr_client.environments import open_environment
 from atr_client.models.base import ToolSpec
 from atr_client.models.offline import OFFLINE_MODELS
 from atr_client.models.offline.asking import next_topic, topics
-from atr_client.models.offline.choosing import best_tool, best_value
-from atr_client.models.offline.objects import best_rows
-from atr_client.models.offline.filling import action_arguments
+from atr_client.models.offline.choosing import best_tool, best_value, described_tool, obvious_tool
+from atr_client.models.offline.filling import action_arguments, facts
 from atr_client.models.offline.gold import complete_arguments
-from atr_client.models.offline.reading import Row, View
-from atr_client.models.offline.wording import ceiling, count_near, moments, stems
+from atr_client.models.offline.objects import best_rows, within_limits
+from atr_client.models.offline.reading import Row, Statement, View
+from atr_client.models.offline.remembering import Memory
+from atr_client.models.offline.senses import lexicon, when_and_what
+from atr_client.models.offline.wording import Bound, bounds, ceiling, count_near, moments, stems
 from atr_client.recorder import SessionRecorder
 from atr_client.session import run_session
 from atr_client.turns import SessionSettings
@@ -26,6 +34,9 @@ from atr_data.episode import Episode, TestSession
 from atr_data.trajectory import Message, Trajectory
 from atr_evaluator import evaluate_episode
 from atr_ontology import DOMAINS, input_schema, load_ontology
+from atr_user_sim.offline import offline_router
+
+EPISODES = Path(__file__).parents[2] / "data" / "episodes"
 
 
 def tools_of(domain: str) -> list[ToolSpec]:
@@ -40,10 +51,8 @@ def tool(name: str) -> ToolSpec:
 
 class TestWording:
     def test_stems_fold_endings_and_drop_small_words(self) -> None:
-        assert stems("The planned trips, and planning a trip") == ["plann", "trip", "plann", "trip"]
-
-    def test_a_turning_word_reverses_what_follows_it(self) -> None:
-        assert leaning("Trains rather than flights.") == {"train": 1, "flight": -1}
+        assert stems("The planned trips, and planning a trip") == ["plan", "trip", "plan", "trip"]
+        assert stems("Quietly tidied libraries") == ["quiet", "tidy", "library"]
 
     @pytest.mark.parametrize(
         ("text", "limit"),
@@ -52,10 +61,18 @@ class TestWording:
             ("$420 or less, please", 420.0),
             ("a budget of 1,200 dollars", 1200.0),
             ("on 2026-05-01 at 19:00", None),
+            ("at most 4 hours by car", None),
         ],
     )
     def test_price_limits_are_read(self, text: str, limit: float | None) -> None:
         assert ceiling(text) == limit
+
+    def test_limits_keep_their_side_and_their_unit(self) -> None:
+        assert bounds("at most 4 hours, 12 oz or more, no less than $30") == [
+            Bound("at_most", 4.0, "hour"),
+            Bound("at_least", 30.0, ""),
+            Bound("at_least", 12.0, "oz"),
+        ]
 
     @pytest.mark.parametrize(
         ("text", "found"),
@@ -76,13 +93,151 @@ class TestWording:
         assert count_near("a table", ["people"]) is None
 
 
+def senses_in(text: str) -> dict[str, int]:
+    return {name: sign for name, sign in lexicon("topics").leaning(text).items() if name.startswith("~")}
+
+
+class TestSenses:
+    @pytest.mark.parametrize(
+        ("text", "sense", "sign"),
+        [
+            ("a hushed corner", "~quiet", 1),
+            ("nothing noisy", "~quiet", 1),
+            ("a peaceful inn rather than a noisy one", "~quiet", 2),
+            ("never a chain", "~local", 1),
+            ("an unheated porch", "~warm", -1),
+            ("no lift", "~lift", -1),
+            ("a valley with no signal", "~offline", 1),
+            ("kept in the cloud", "~offline", -1),
+            ("I prefer quiet over lively", "~quiet", 2),
+        ],
+    )
+    def test_words_stand_for_senses_or_against_them(self, text: str, sense: str, sign: int) -> None:
+        assert senses_in(text)[sense] == sign
+
+    def test_over_compares_only_behind_a_preference(self) -> None:
+        assert lexicon("topics").leaning("bent over paperwork")["paperwork"] == 1
+        assert lexicon("topics").leaning("I like tea over milk")["milk"] == -1
+
+    def test_what_is_turned_away_from_ends_with_its_clause(self) -> None:
+        leans = lexicon("topics").leaning("no gravel, tarmac")
+        assert (leans["gravel"], leans["tarmac"]) == (-1, 1)
+
+    def test_a_word_inside_an_expression_is_passed_over(self) -> None:
+        assert lexicon("tools").leaning("send it back")["=return_order"] == 1
+
+    @pytest.mark.parametrize(
+        ("statement", "opening"),
+        [
+            ("When guests come, I cook.", "When guests come,"),
+            ("For canoes I pay more.", "For canoes "),
+            ("I pay more for canoes.", ""),
+        ],
+    )
+    def test_the_opening_clause_is_told_from_the_decision(self, statement: str, opening: str) -> None:
+        assert when_and_what(statement) == (opening, statement.removeprefix(opening))
+
+    def test_every_value_and_tool_of_the_dictionary_exists(self) -> None:
+        known = [t for domain in DOMAINS for t in load_ontology().offered(domain)]
+        values = {value for t in known for p in t.parameters for value in p.enum or ()}
+        dictionary = yaml.safe_load(files("atr_client.models.offline").joinpath("senses.yaml").read_text())
+        assert set(dictionary["values"]) <= values
+        assert set(dictionary["tools"]) <= {t.name for t in known}
+        scaled = {name for side in dictionary["scales"].values() for name in side}
+        assert scaled <= set(dictionary["topics"])
+
+
+KETTLES = [
+    Row({"product_id": "a", "name": "Blue kettle", "price": 20, "rating": 4.9}),
+    Row({"product_id": "b", "name": "Copper kettle", "price": 30, "rating": 4.1}),
+    Row({"product_id": "c", "name": "Copper kettle deluxe", "price": 90, "rating": 5.0}),
+]
+
+
+def first(rows: list[Row], request: str, statement: str = "") -> Any:
+    return next(iter(best_rows(rows, request, statement)[0].fields.values()))
+
+
+class TestObjects:
+    def test_objects_are_ranked_by_limits_then_statement_then_rating(self) -> None:
+        ranked = best_rows(KETTLES, "a kettle under $50", "I like copper in my kitchen.")
+        assert [row.fields["product_id"] for row in ranked] == ["b", "a"]
+        assert first(KETTLES, "a kettle") == "c"
+
+    def test_a_statement_is_met_by_other_words_of_the_same_sense(self) -> None:
+        rooms = [
+            Row({"hotel_offer_id": "a", "entry": "desk staffed until ten", "rating": 4.9}),
+            Row({"hotel_offer_id": "b", "entry": "lockbox at the gate", "rating": 4.0}),
+        ]
+        assert first(rooms, "a room", "I come late and want to let myself in.") == "b"
+
+    def test_what_a_statement_turns_away_from_is_passed_over(self) -> None:
+        huts = [
+            Row({"hotel_offer_id": "a", "access": "two stairs and a lift", "rating": 4.9}),
+            Row({"hotel_offer_id": "b", "access": "ramp from the car park", "rating": 3.2}),
+        ]
+        assert first(huts, "a room", "No stairs for my knees.") == "b"
+
+    def test_a_superlative_is_met_by_a_number(self) -> None:
+        clinics = [
+            Row({"provider_id": "a", "distance_km": 9.0, "rating": 4.9}),
+            Row({"provider_id": "b", "distance_km": 1.5, "rating": 4.0}),
+            Row({"provider_id": "c", "distance_km": 4.0, "rating": 4.8}),
+        ]
+        assert first(clinics, "a dentist", "Whoever is closest.") == "b"
+
+    def test_of_equals_the_one_without_a_reservation_is_taken(self) -> None:
+        shops = [
+            Row({"provider_id": "a", "visitors": "may watch, weekdays only", "rating": 4.9}),
+            Row({"provider_id": "b", "visitors": "may watch", "rating": 4.0}),
+            Row({"provider_id": "c", "visitors": "drop-off", "rating": 4.0}),
+        ]
+        assert first(shops, "a tune-up", "I stay beside the bench.") == "b"
+
+    def test_words_that_only_say_when_a_statement_holds_hardly_count(self) -> None:
+        places = [
+            Row({"restaurant_id": "a", "note": "harbor view, lively", "rating": 4.0}),
+            Row({"restaurant_id": "b", "note": "cellar, quiet", "rating": 4.0}),
+        ]
+        assert first(places, "dinner", "After work at the harbor, I need a hushed room.") == "b"
+
+    def test_a_field_that_is_denied_is_not_there(self) -> None:
+        rooms = [
+            Row({"hotel_offer_id": "a", "breakfast": "none", "rating": 4.9}),
+            Row({"hotel_offer_id": "b", "breakfast": True, "rating": 4.0}),
+        ]
+        assert first(rooms, "a room", "I need breakfast to get going.") == "b"
+        assert rooms[0].spoken == "no breakfast. rating: 4.9"
+
+    @pytest.mark.parametrize(
+        ("request_", "kept"),
+        [
+            ("at least $25", ["b", "c"]),
+            ("$30 or less, or $25 or more", ["b"]),
+            ("under $5", ["a", "b", "c"]),
+            ("the copper kettle", ["b"]),
+        ],
+    )
+    def test_what_the_request_states_narrows_the_choice(self, request_: str, kept: list[str]) -> None:
+        found = within_limits(KETTLES, request_)
+        assert [row.fields["product_id"] for row in found] == kept
+
+    def test_limits_with_units_are_read_against_the_field_of_that_unit(self) -> None:
+        rows = [Row({"stop_id": "a", "walk_minutes": 40}), Row({"stop_id": "b", "walk_minutes": 15})]
+        assert within_limits(rows, "up to 20 minutes on foot") == [rows[1]]
+
+    def test_a_room_must_hold_everybody(self) -> None:
+        rows = [Row({"id": "a", "max_guests": 2}), Row({"id": "b", "max_guests": 4})]
+        assert within_limits(rows, "one room for three guests") == [rows[1]]
+
+
 class TestChoosing:
     def test_the_request_names_the_tool(self) -> None:
-        chosen = best_tool(tools_of("reservation"), "Please book dinner for four at a good place", "")
+        chosen = obvious_tool(tools_of("reservation"), "Please book dinner for four at a good place")
         assert chosen is not None
         assert chosen.name == "book_restaurant"
 
-    def test_a_statement_outweighs_the_request(self) -> None:
+    def test_a_statement_decides_between_rivals(self) -> None:
         asked = "Reply to the plumber that Friday works."
         statement = "I like to look over a draft first."
         mail = [Row({"message_id": "m", "thread_id": "t"})]
@@ -90,57 +245,158 @@ class TestChoosing:
         with_rule = best_tool(tools_of("communication"), asked, statement, mail)
         assert (without and without.name, with_rule and with_rule.name) == ("send_message", "draft_message")
 
-    def test_objects_are_ranked_by_limits_then_statement_then_rating(self) -> None:
-        rows = [
-            Row({"product_id": "a", "name": "Blue kettle", "price": 20, "rating": 4.9}),
-            Row({"product_id": "b", "name": "Copper kettle", "price": 30, "rating": 4.1}),
-            Row({"product_id": "c", "name": "Copper kettle deluxe", "price": 90, "rating": 5.0}),
-        ]
-        ranked = best_rows(rows, "a kettle under $50", "I like copper in my kitchen.")
-        assert [row.fields["product_id"] for row in ranked] == ["b", "a"]
-        assert best_rows(rows, "a kettle", "")[0].fields["product_id"] == "c"
+    def test_a_statement_never_leads_away_from_the_rivals(self) -> None:
+        chosen = best_tool(tools_of("communication"), "Reply to the plumber.", "I always label and tag.")
+        assert chosen is not None
+        assert chosen.name == "send_message"
+
+    def test_a_tool_needs_its_objects(self) -> None:
+        chosen = obvious_tool(tools_of("workspace"), "Delete the old scans.", [])
+        assert chosen is None or chosen.name != "delete_files"
 
     def test_enum_values_are_recognised_by_what_people_call_them(self) -> None:
         assert best_value(tool("book_flight"), "seat_preference", "I want to look outside") == "window"
         assert best_value(tool("return_order"), "resolution_type", "Money back, always") == "refund"
+        assert (
+            best_value(tool("return_order"), "resolution_type", "A replacement, not money back") == "exchange"
+        )
         assert best_value(tool("book_flight"), "seat_preference", "Nothing of the kind") is None
 
-    def test_a_statement_of_the_same_domain_fits_better(self) -> None:
+    def test_a_tool_is_known_by_how_it_is_described(self) -> None:
+        found = described_tool(tools_of("scheduling"), "Please try this: suggest other times for one event.")
+        assert found is not None
+        assert found.name == "find_alternative_slots"
+        assert described_tool(tools_of("scheduling"), "Hm.") is None
+
+
+class TestRemembering:
+    def test_of_two_statements_the_one_about_the_case_decides(self) -> None:
+        memory = Memory(
+            [
+                Statement("For concerts I like an aisle seat, easy out.", ""),
+                Statement("For long flights give me the window.", ""),
+            ],
+            "Book the long flight to Oslo.",
+            tools_of("travel"),
+        )
+        said = memory.on_value(tool("book_flight"), "seat_preference")
+        assert said == "For long flights give me the window."
+
+    def test_what_a_statement_answered_tells_what_it_is_about(self) -> None:
+        asked = next(topic for topic in topics(tools_of("travel")) if topic.tools == {"book_hotel"})
+        other = next(topic for topic in topics(tools_of("travel")) if topic.tools == {"plan_trip"})
+        rows = [
+            Row({"hotel_offer_id": "a", "style": "quiet"}),
+            Row({"hotel_offer_id": "b", "style": "handmade furniture"}),
+        ]
+        memory = Memory(
+            [Statement("Handmade ones.", other.question), Statement("Hushed ones.", asked.question)],
+            "One night in Oslo.",
+            tools_of("travel"),
+        )
+        assert memory.on_object(tool("book_hotel"), rows) == "Hushed ones."
+
+    def test_a_statement_that_decides_nothing_is_no_help(self) -> None:
+        memory = Memory([Statement("I rise early.", "")], "Book a flight.", tools_of("travel"))
+        assert memory.on_value(tool("book_flight"), "seat_preference") == ""
+
+    @pytest.mark.parametrize(
+        ("statement", "asks"),
+        [
+            ("Run new suppliers past me first.", True),
+            ("Nothing leaves the house until I nod.", True),
+            ("I want to approve it before it is booked with me.", True),
+            ("Get my okay for anything on stilts.", True),
+            ("Book it straight away.", False),
+        ],
+    )
+    def test_a_wish_to_be_asked_is_understood(self, statement: str, asks: bool) -> None:
+        memory = Memory([Statement(statement, "")], "Book a table.", tools_of("reservation"))
+        assert memory.asks_to_confirm(tool("book_restaurant")) is asks
+
+    def test_a_wish_to_be_asked_about_something_else_is_passed_over(self) -> None:
+        memory = Memory(
+            [Statement("Ask me first about dentists.", ""), Statement("At restaurants, a quiet table.", "")],
+            "Book a table at a restaurant.",
+            tools_of("reservation"),
+        )
+        assert not memory.asks_to_confirm(tool("book_restaurant"))
+
+    def test_only_answers_and_prior_statements_are_remembered(self) -> None:
         context = (
             "[Session 1]\n[user]: hello\n[tool call]: book_hotel({})\n"
-            "[assistant to user]: Which rooms?\n[user]: Rooms with a desk, please.\n\n"
-            "[Session 2]\n[tool call]: place_order({})\n[assistant to user]: Which desks?\n"
-            "[user]: Desks made of oak."
+            "[assistant to user]: Which rooms?\n[user]: Rooms with a desk. "
+            "No strong preference there — your call\n"
+            "\n[Prior statement 1]\n[user]: Desks made of oak."
         )
         view = View([Message(role="system", content=f"x\n<context>\n{context}\n</context>")], [])
-        found = best_statement(view.statements, "Book a room with a desk", tools_of("travel"))
-        assert found is not None
-        assert found.text == "Rooms with a desk, please."
+        assert view.statements == [
+            Statement("Rooms with a desk.", "Which rooms?"),
+            Statement("Desks made of oak.", ""),
+        ]
 
+
+class TestFilling:
     def test_identity_arguments_are_left_to_the_account(self) -> None:
         row = Row({"restaurant_id": "rst_1", "name": "Corner Table"})
-        arguments = action_arguments(
-            tool("book_restaurant"), "Dinner for two on 2026-03-01 at 19:00", "", [row]
-        )
+        memory = Memory([], "Dinner for two on 2026-03-01 at 19:00", tools_of("reservation"))
+        arguments = action_arguments(tool("book_restaurant"), memory, [row])
         assert arguments == {"restaurant_id": "rst_1", "date_time": "2026-03-01T19:00", "party_size": 2}
+
+    def test_facts_fill_the_parameters_that_they_name(self) -> None:
+        said = "The calendar is work. The new start time is 2026-03-01T09:00. The cadence is before event."
+        assert facts(said) == {
+            "calendar": "work",
+            "new_start_time": "2026-03-01T09:00",
+            "cadence": "before event",
+        }
+        memory = Memory([], f"Remind me. {said}", tools_of("scheduling"))
+        arguments = action_arguments(tool("set_reminder"), memory, [Row({"event_id": "e"})])
+        assert arguments == {"target_id": "e", "cadence": "before_event"}
+
+    def test_another_try_takes_the_next_object(self) -> None:
+        memory = Memory([], "Cancel a subscription.", tools_of("commerce"))
+        rows = [Row({"subscription_id": "a", "rating": 5}), Row({"subscription_id": "b", "rating": 4})]
+        chosen = [
+            action_arguments(tool("cancel_subscription"), memory, rows, skip=n)["subscription_id"]
+            for n in (0, 1, 2)
+        ]
+        assert chosen == ["a", "b", "b"]
 
 
 class TestAsking:
     @pytest.mark.parametrize("domain", DOMAINS)
-    def test_every_domain_gives_occasion_for_several_questions(self, domain: str) -> None:
+    async def test_every_question_asks_for_a_rule_and_is_heard_whole(self, domain: str) -> None:
         questions = [topic.question for topic in topics(tools_of(domain))]
-        assert len(set(questions)) == len(questions) >= 3
+        assert len(set(questions)) == len(questions) >= 12
+        for question in questions:
+            verdict = await offline_router().route(output=f"That is taken care of. {question}", reason="done")
+            assert verdict.rule_question_span == question
+
+    def test_every_tool_asked_about_exists(self) -> None:
+        offered = {t.name for domain in DOMAINS for t in tools_of(domain)}
+        assert {name for domain in DOMAINS for t in topics(tools_of(domain)) for name in t.tools} <= offered
 
     def test_no_question_is_asked_twice_and_those_at_hand_come_first(self) -> None:
         tools = tools_of("travel")
-        first = next_topic(tools, ["book_hotel"], "")
+        first = next_topic(tools, ["book_hotel"], "", only_near=False)
         assert first is not None
         assert "book_hotel" in first.tools
-        second = next_topic(tools, ["book_hotel"], f"earlier: {first.question}")
+        second = next_topic(tools, ["book_hotel"], f"earlier: {first.question}", only_near=False)
         assert second is not None
         assert second.question != first.question
         everything = " ".join(topic.question for topic in topics(tools))
-        assert next_topic(tools, [], everything) is None
+        assert next_topic(tools, [], everything, only_near=False) is None
+
+    def test_a_question_about_the_same_thing_comes_before_one_about_another(self) -> None:
+        found = next_topic(tools_of("reservation"), ["cancel_event_ticket"], "", only_near=False)
+        assert found is not None
+        assert "book_event_ticket" in found.tools
+
+    def test_an_agent_that_only_may_ask_stays_with_what_was_done(self) -> None:
+        tools = tools_of("travel")
+        assert next_topic(tools, ["track_trip_updates"], "", only_near=True) is None
+        assert next_topic(tools, ["track_trip_updates"], "", only_near=False) is not None
 
 
 def test_missing_arguments_of_a_gold_call_come_from_target_then_references_then_constants() -> None:
@@ -212,8 +468,73 @@ async def test_noop_passes_no_official_test(official_dir: Path, tmp_path: Path) 
 
 async def test_a_known_rule_is_worth_much_to_asker(official_dir: Path, tmp_path: Path) -> None:
     episodes = official_dir / "episodes"
-    naive, _ = await pooled("offline/naive", tmp_path, episodes, context=True)
-    ignorant, _ = await pooled("offline/asker", tmp_path, episodes)
+    naive, total = await pooled("offline/naive", tmp_path, episodes, context=True)
     told, _ = await pooled("offline/asker", tmp_path, episodes, context=True)
-    assert naive == ignorant
-    assert told >= 4 * ignorant
+    assert naive <= 0.18 * total
+    assert told >= 0.6 * total
+
+
+async def test_naive_is_asker_without_a_memory(tmp_path: Path) -> None:
+    episode = load_episode(EPISODES / "odalys_renner_seed000.json")
+    naive = await play_tests("offline/naive", episode, tmp_path, context=True)
+    ignorant = await play_tests("offline/asker", episode, tmp_path, context=False)
+    assert naive["success_count"] == ignorant["success_count"]
+
+
+def passed_in_cells(arguments: Sequence[str], outputs: Path) -> dict[str, tuple[int, int]]:
+    """Tests passed and all tests, by variant, after a run of whole cells from the command line. Every
+    learning session must have come to its end."""
+    with pytest.raises(SystemExit) as exited:
+        main(["run", *arguments, "--outputs", str(outputs), "--no-progress", "--no-trace-footers"])
+    assert exited.value.code == 0
+    sums: dict[str, tuple[int, int]] = {}
+    for path in outputs.rglob("_cell_done.json"):
+        row = json.loads(path.read_text())
+        assert row["ls_bad"] == 0
+        passed, total = sums.get(row["variant"], (0, 0))
+        sums[row["variant"]] = (passed + row["ts_pass"], total + row["ts_total"])
+    return sums
+
+
+def assert_asking_pays(sums: dict[str, tuple[int, int]]) -> None:
+    default, atr, always_ask, oracle = (
+        sums[variant][0] for variant in ("default", "atr", "always_ask", "oracle_target")
+    )
+    assert default < atr <= always_ask < oracle
+    assert (oracle - default) / sums["default"][1] >= 0.15
+
+
+def test_asking_and_remembering_pay_on_the_written_persona(tmp_path: Path) -> None:
+    assert_asking_pays(passed_in_cells(["--config", "quickstart"], tmp_path))
+
+
+def test_asking_and_remembering_pay_on_official_episodes(official_dir: Path, tmp_path: Path) -> None:
+    """Three of them; all twenty take more than a minute."""
+    some = tmp_path / "episodes"
+    some.mkdir()
+    for path in sorted((official_dir / "episodes").glob("*.json"))[::7]:
+        shutil.copy(path, some)
+    sums = passed_in_cells(["--config", "official", "--episodes", str(some)], tmp_path / "outputs")
+    assert_asking_pays(sums)
+
+
+@pytest.mark.parametrize(
+    ("tool_name", "field", "value"),
+    [
+        ("modify_service_appointment", "date_time", "2026-01-05T09:00:00"),
+        ("modify_restaurant_reservation", "party_size", "1"),
+        ("modify_event_ticket", "contact_info", "as agreed"),
+    ],
+)
+def test_a_made_up_new_value_fits_its_field(tool_name: str, field: str, value: str) -> None:
+    session = TestSession.model_validate(
+        {
+            "session_id": "t",
+            "domain": "reservation",
+            "rule_id": "r",
+            "instruction": "x",
+            "local_env": {"tools": []},
+            "labels": {},
+        }
+    )
+    assert complete_arguments(session, tool_name, {"field": field})["new_value"] == value

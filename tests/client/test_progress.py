@@ -9,9 +9,12 @@ from rich.console import Console
 from tests.support.cells import Player, small_cell
 
 from atr_client.faults import CellAbort
+from atr_client.layout import CellKey
 from atr_client.logs import cell_log, get_logger, terminal_log
 from atr_client.progress import Lines, live_bars
 from atr_client.sweep import run_sweep
+from atr_data.trajectory import Trajectory
+from atr_data.usage import Usage
 
 
 def _cells(root: Path):
@@ -37,6 +40,26 @@ async def test_bars_show_every_cell_and_leave_one_line_for_each(tmp_path: Path) 
     shown = screen.getvalue()
     assert "done 0/2 p0/" in shown
     assert "no [answer]" in shown
+
+
+def test_the_bar_of_the_sweep_shows_what_its_sessions_cost() -> None:
+    key = CellKey("p0", "p0_seed000", "atr")
+    costs = [
+        Usage(calls=1, cost_usd=0.25),
+        Usage(),
+        Usage(calls=1, cost_usd=1.5),
+        Usage(calls=1),
+    ]
+    shown: list[str] = []
+    with live_bars(Console(file=io.StringIO(), force_terminal=True), [key]) as bars:
+        bars.cell_started(key, len(costs))
+        for usage in costs:
+            trajectory = Trajectory(
+                session_id="s", session_type="test", agent_variant="atr", token_usage={"agent": usage}
+            )
+            bars.session_done(key, trajectory, reused=False)
+            shown.append(bars.bar.tasks[0].description)
+    assert shown == ["cells ($0.2500)", "cells ($0.2500)", "cells ($1.75)", "cells (unknown)"]
 
 
 def test_warnings_reach_the_terminal_and_everything_reaches_the_log(tmp_path: Path) -> None:

@@ -183,3 +183,13 @@ def test_no_source_and_an_unknown_persona_are_named(tmp_path: Path) -> None:
         compile_sources(tmp_path, tmp_path / "out")
     with pytest.raises(DataError, match="no source of 'pavla_ondru'; did you mean 'pavla_ondrus'"):
         compile_sources(SOURCE.parent, tmp_path / "out", only=["pavla_ondru"])
+
+
+def test_a_learning_step_may_announce_a_call(tmp_path: Path) -> None:
+    steps = '["search_messages(sender)", "send_message('
+    announced = steps.replace(', "send', ', "get_user_confirmation(target_tool=send_message)", "send')
+    session = episode(edited(tmp_path, (steps, announced)))["learning_sessions"][3]
+    assert session["gold_trajectory"][1] == {
+        "tool": "get_user_confirmation",
+        "arguments": {"target_tool": "send_message"},
+    }

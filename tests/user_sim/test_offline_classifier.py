@@ -40,10 +40,29 @@ async def test_an_empty_pool_answers_nothing() -> None:
     assert (await offline_classifier().classify(question="Which seat?", pool=[])).rule_id is None
 
 
-async def test_two_equal_rules_answer_nothing() -> None:
-    twins = [PoolRule("a", POOL[0].canonical_answer), PoolRule("b", POOL[0].canonical_answer)]
-    verdict = await offline_classifier().classify(question="On planes, aisle or window seat?", pool=twins)
-    assert verdict.rule_id is None
+VAGUE = "How do you like letters, with many words or few?"
+
+
+async def test_several_vague_relatives_answer_nothing_where_one_would() -> None:
+    def pool(size: int) -> list[PoolRule]:
+        return [PoolRule(str(number), "Letters may have many words.") for number in range(size)]
+
+    classifier = offline_classifier()
+    assert (await classifier.classify(question=VAGUE, pool=pool(1))).rule_id == "0"
+    assert (await classifier.classify(question=VAGUE, pool=pool(4))).rule_id is None
+
+
+@pytest.mark.parametrize(
+    ("question", "rule_id"),
+    [
+        ("When you fly, should I pick the aisle, or do you want to say so each time?", "seat"),
+        ("Also, for the future reference: aisle or window on planes?", "seat"),
+        ("On planes, should I suggest a film by default?", None),
+        ("For invoices, should I pay within ten days or wait for a reminder?", None),
+    ],
+)
+async def test_the_options_of_a_question_decide(question: str, rule_id: str | None) -> None:
+    assert await _hit(offline_classifier(), question) == rule_id
 
 
 async def test_an_encoder_adds_to_the_score() -> None:

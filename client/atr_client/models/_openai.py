@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import anyio
 
-from atr_client.models._calls import CallIds, finish_of, read_call
-from atr_client.models._http import check_endpoint, fault, is_loopback, request_body
+from atr_client.models._http import check_endpoint, fault, is_loopback
 from atr_client.models._reading import Part, shaped
 from atr_client.models.base import ModelError
 from atr_client.models.wire import ContextOverflow, Endpoint, WireError
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
-
-__all__ = ["CallIds", "Part", "finish_of", "open_client", "read_call", "receive", "request_body"]
 
 Shape = TypeVar("Shape", bound=Part)
 

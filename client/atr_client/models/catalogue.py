@@ -52,7 +52,9 @@ class ReasoningSwitch(_Section):
 
 
 class ProviderEntry(_Section):
-    """How the models of one provider are reached. `key` and `base_url_env` name environment variables."""
+    """How the models of one provider are reached. `key` and `base_url_env` name environment variables.
+    `prompts_after_text`: a text of the agent that nobody answers is followed by the user's "Continue."; many
+    servers take a conversation that ends with the assistant for a reply to be completed, or refuse it."""
 
     wire: WireFormat
     key: str | None = None
@@ -63,6 +65,7 @@ class ProviderEntry(_Section):
     payload_format: str | None = None
     echo_reasoning: Literal["never", "tool_turns", "always"] = "never"
     structured_output: bool = True
+    prompts_after_text: bool = True
     reasoning: ReasoningSwitch = ReasoningSwitch()
     context: int | None = Field(default=None, gt=0)
     price: Price | None = None
@@ -83,6 +86,7 @@ class ModelOverride(_Section):
     payload_format: str | None = None
     echo_reasoning: Literal["never", "tool_turns", "always"] | None = None
     structured_output: bool | None = None
+    prompts_after_text: bool | None = None
     reasoning: ReasoningSwitch | None = None
     context: int | None = Field(default=None, gt=0)
     price: Price | None = None

@@ -18,6 +18,7 @@ from typing import Any, Protocol, cast
 
 from pydantic import TypeAdapter
 
+from atr_client.errors import ConfigError
 from atr_client.models.base import ModelError, ModelReply
 from atr_client.models.wire import ContextOverflow, WireRequest
 from atr_data.files import write_atomic
@@ -112,8 +113,8 @@ class Recording:
 
 @dataclass(slots=True)
 class Replay:
-    """Every call is answered from the store; the model is never asked. Raises NotRecorded, and ContextOverflow
-    where the model did."""
+    """Every call is answered from the store; the model is never asked. Raises NotRecorded, and
+    ContextOverflow where the model did."""
 
     folder: Path
     _seen: Counter[tuple[CallSite, str]] = field(default_factory=Counter[tuple[CallSite, str]])
@@ -138,6 +139,17 @@ class Replay:
             text = path.read_text(encoding="utf-8") if path.exists() else ""
             self._lines[path] = [json.loads(line) for line in text.split("\n") if line]
         return self._lines[path]
+
+
+def chosen_exchanges(record: Path | None, replay: Path | None) -> Exchanges:
+    """Raises ConfigError when both are asked for, or when there is no store to play back."""
+    if record and replay:
+        raise ConfigError("--record and --replay exclude each other")
+    if replay:
+        if not replay.is_dir():
+            raise ConfigError(f"--replay: {replay}: no such folder")
+        return Replay(replay)
+    return Recording(record) if record else Live()
 
 
 def canonical(model_id: str, request: WireRequest) -> dict[str, Any]:

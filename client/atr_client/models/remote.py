@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import zip_longest
 from typing import Any, cast
 
 import anyio
 
+from atr_client.models._turns import CONTINUE
 from atr_client.models.base import AgentModel, ModelError, ModelReply, ToolSpec
 from atr_client.models.catalogue import RemoteModel
 from atr_client.models.meter import Meter
@@ -55,6 +57,8 @@ class ModelClient:
 
     async def send(self, site: CallSite, request: WireRequest) -> ModelReply:
         """Raises ModelError when the call failed for good."""
+        if self.model.entry.prompts_after_text:
+            request = replace(request, messages=_prompted(request.messages))
 
         async def call() -> ModelReply:
             async with self._limiter:
@@ -86,6 +90,17 @@ class ModelClient:
         if self._wire is not None:
             await self._wire.aclose()
             self._wire = None
+
+
+def _prompted(messages: Sequence[Message]) -> list[Message]:
+    """The messages, with the user's word after each text of the assistant that nobody answers."""
+    prompted: list[Message] = []
+    for message, following in zip_longest(messages, messages[1:]):
+        prompted.append(message)
+        unanswered = following is None or following.role == "assistant"
+        if unanswered and message.role == "assistant" and not message.tool_calls:
+            prompted.append(Message(role="user", content=CONTINUE))
+    return prompted
 
 
 async def close_all(clients: Sequence[ModelClient]) -> None:

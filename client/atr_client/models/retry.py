@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import anyio
-import structlog
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
+from atr_client.logs import get_logger
 from atr_client.models.wire import WireError
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ async def with_retries(
 
     Raises the last WireError when the attempts are spent, and at once one that is not retryable.
     """
-    log = structlog.get_logger()
+    log = get_logger()
     backoff = wait_random_exponential(multiplier=policy.first, min=policy.first, max=policy.longest)
 
     def wait(state: RetryCallState) -> float:
@@ -63,7 +63,12 @@ async def with_retries(
         sleep=sleep,
         reraise=True,
     )
-    return await retrying(call)
+
+    async def attempt() -> Result:
+        """tenacity awaits what it can see to be a coroutine function, which `call` need not be."""
+        return await call()
+
+    return await retrying(attempt)
 
 
 def _error(state: RetryCallState) -> WireError:

@@ -13,15 +13,16 @@ from atr_data.datagen.bounds import out_of_bounds
 from atr_data.datagen.compile import Compiled, compile_source, episode_text, read_sources
 from atr_data.datagen.document import Path, Problem
 from atr_data.datagen.overlap import Corpus, overlap
+from atr_data.datagen.plan_conformance import deviations
+from atr_data.datagen.plan_table import read_plan
 from atr_data.datagen.report import CheckReport, GateResult
 from atr_data.datagen.source import SourceFile
+from atr_data.datagen.validity import judge
+from atr_data.datagen.validity import report as measure
 from atr_data.episode import Episode, LearningSession
 from atr_data.load import load_episode
 from atr_data.select import episode_files
 from atr_data.validate import unknown_fields
-
-DATASET = 5
-"""Personas from which on the measures that are means are judged; below, chance decides."""
 
 OwnedFailures = Iterator[tuple[str, str]]
 
@@ -80,6 +81,7 @@ def _source_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
         gate("S2 tags", ((c, on_sources.tags_proven(test)) for c, test in ids)),
         gate("S3 limits worded", ((c, on_sources.limits_worded(test)) for c, test in tests)),
         gate("S4 blind", ((c, on_sources.blind_differs(test)) for c, test in tests)),
+        _planned(compiled),
         gate("S5 facts used", ((c, on_sources.facts_used(session)) for c, session in learning)),
         gate("S6 rule not told", ((c, on_sources.rule_not_told(session, c)) for c, session in learning)),
     ]
@@ -108,7 +110,7 @@ def _episode_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
         per_case("leak rule in facts", on_episodes.rule_in_learning),
         _openings(compiled, episodes),
         gate("leak confirm tool", ((c, owned(c, found)) for c, found in _confirmation(compiled, all_cases))),
-        _shares(all_cases, len(compiled)),
+        _validity(episodes),
     ]
 
 
@@ -132,13 +134,30 @@ def _confirmation(
         yield compiled[0], list(on_episodes.confirmation_listed_evenly(cases))
 
 
-def _shares(cases: Sequence[on_episodes.Case], personas: int) -> GateResult:
-    shares = on_episodes.leak_shares(cases)
-    if personas < DATASET:
-        note = f"not judged below {DATASET} personas: {'; '.join(map(str, shares))}"
-        return GateResult("leak shares", 0, 0, note=note)
-    failures = tuple(f"dataset: {share}" for share in shares if not share.ok)
-    return GateResult("leak shares", len(shares) - len(failures), len(shares), failures)
+def _validity(episodes: Sequence[Episode]) -> GateResult:
+    """The measures over all episodes that make sense for as many personas."""
+    verdicts = judge(measure(episodes))
+    judged = [verdict for verdict in verdicts if verdict.ok is not None]
+    failures = tuple(f"dataset: {verdict}" for verdict in judged if not verdict.ok)
+    skipped = len(verdicts) - len(judged)
+    note = f"{skipped} bounds not judged for {len(episodes)} personas" if skipped else None
+    return GateResult("validity", len(judged) - len(failures), len(judged), failures, note)
+
+
+def _planned(compiled: Sequence[Compiled]) -> GateResult:
+    """S4 for the personas of `plan.csv` beside the folder of sources; without one, nothing is looked at."""
+    folders = {FilePath(c.document.file).resolve().parent.parent for c in compiled}
+    files = [folder / "plan.csv" for folder in sorted(folders)]
+    plans = {file.parent: read_plan(file) for file in files if file.is_file()}
+
+    def looked_at() -> Iterator[tuple[Compiled, list[tuple[Path, str]]]]:
+        for c in compiled:
+            plan = plans.get(FilePath(c.document.file).resolve().parent.parent)
+            persona = plan.persona(c.source.persona.id) if plan else None
+            if persona is not None:
+                yield c, list(deviations(c.source, persona))
+
+    return gate("S4 plan", looked_at())
 
 
 def _deterministic(compiled: Sequence[Compiled], seed: int) -> GateResult:

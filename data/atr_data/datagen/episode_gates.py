@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from atr_data.constants import CONFIRMATION
 from atr_data.datagen.predicates import items
-from atr_data.datagen.text import flat, has_phrase, reference_words, words
+from atr_data.datagen.text import flat, has_phrase, words
 from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, Rule, TestSession
 from atr_data.reference_types import REFERENCE_TYPES
 from atr_data.validate import episode_errors
@@ -172,79 +172,3 @@ def opening_reveals_fact(session: LearningSession) -> Failures:
             continue
         if value.lower() in session.reason_for_call.lower():
             yield session.session_id, f"the opening says the fact {name}, {value!r}"
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A measure over a whole dataset with its upper bound."""
-
-    name: str
-    value: float
-    bound: float
-
-    @property
-    def ok(self) -> bool:
-        return self.value <= self.bound
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.value:.3f} (bound {self.bound:.2f})"
-
-
-def leak_shares(all_cases: Sequence[Case]) -> list[Share]:
-    """How much wording gives away on average; chance decides on few personas, so these are for datasets."""
-    own = [share for case in all_cases for share in _own_words(case)]
-    golds, decoys = ([hit for is_gold, hit in own if is_gold is side] for side in (True, False))
-    said = [_said(case) for case in all_cases]
-    enums = [u for case in all_cases if (u := _enum_use(case)) is not None]
-    tools = [u for case in all_cases if (u := _tool_use(case)) is not None]
-    return [
-        Share("gold_word_excess", max(0.0, _mean(golds) - _mean(decoys)), 0.03),
-        Share("rule_words_in_instruction", _mean(said), 0.15),
-        Share("learning_enum_gold_use", _mean(enums), 0.36),
-        Share("learning_tool_gold_use", _mean(tools), 0.55),
-    ]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
-
-
-def _own_words(case: Case) -> Iterator[tuple[bool, bool]]:
-    """Per candidate: whether it is gold, and whether the instruction says a word that it alone has."""
-    if case.rule.check_type != "param_id":
-        return
-    pool, is_gold = candidates(case)
-    spoken, told = [reference_words(r) for r in pool], words(case.test.instruction)
-    for index, mine in enumerate(spoken):
-        others = frozenset[str]().union(*(w for i, w in enumerate(spoken) if i != index))
-        yield is_gold[index], bool((mine - others) & told)
-
-
-def _said(case: Case) -> float:
-    rule = words(case.rule.canonical_answer)
-    return len(rule & words(case.test.instruction)) / max(1, len(rule))
-
-
-def _uses(episode: Episode) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield from (
-        (s.tool, s.arguments) for session in episode.learning_sessions for s in session.gold_trajectory
-    )
-
-
-def _enum_use(case: Case) -> float | None:
-    if case.rule.check_type != "param_enum":
-        return None
-    name = (case.action.compare_args or [""])[0]
-    values = [
-        a[name] for tool, a in _uses(case.episode) if tool == case.action.tool and a.get(name) is not None
-    ]
-    return _mean([float(value == case.gold) for value in values]) if values else None
-
-
-def _tool_use(case: Case) -> float | None:
-    if case.rule.check_type != "tool_identity":
-        return None
-    gold = case.action.tool
-    rivals = next((row for row in RIVALS if gold in row), (gold,))
-    used = [tool for tool, _ in _uses(case.episode) if tool in rivals]
-    return _mean([float(tool == gold) for tool in used]) if used else None

@@ -9,9 +9,10 @@ from itertools import pairwise
 from atr_data.constants import CONFIRMATION
 from atr_data.datagen.plan_composition import COMPOSITION
 from atr_data.datagen.plan_learning import FAMILY_USES
-from atr_data.datagen.plan_model import Plan, PlannedPersona, PlannedSession
-from atr_data.datagen.plan_rules import CAPPED_FROM, RIVAL_CAP, VALUE_CAP, slot_of
+from atr_data.datagen.plan_model import Plan, PlannedPersona
+from atr_data.datagen.plan_rules import CAPPED_FROM, RIVAL_CAP, VALUE_CAP
 from atr_data.datagen.report import GateResult
+from atr_data.datagen.validity.corpus import rivals
 from atr_ontology import DOMAINS, load_ontology
 
 RULES_PER_PERSONA = {14: 16, 15: 4}
@@ -113,7 +114,7 @@ def _golds(plan: Plan) -> Failures:
     golds: dict[str, Counter[str]] = defaultdict(Counter)
     caps: dict[str, float] = {}
     for rule in closed:
-        name = slot_of(rule).name
+        name = rule.slot if rule.type == "param_enum" else " or ".join(rivals(rule.tool))
         golds[name][rule.gold] += 1
         caps[name] = VALUE_CAP if rule.type == "param_enum" else RIVAL_CAP
         if rule.gold == rule.blind:
@@ -121,7 +122,7 @@ def _golds(plan: Plan) -> Failures:
     for name, counts in golds.items():
         value, most = counts.most_common(1)[0]
         if counts.total() >= CAPPED_FROM and most > caps[name] * counts.total():
-            yield f"{value} is the gold in {most} of {counts.total()} rules on {name}; at most {caps[name]:.0%}"
+            yield f"{value} is gold in {most} of {counts.total()} rules on {name}; at most {caps[name]:.0%}"
 
 
 def _ranks(plan: Plan) -> Failures:
@@ -157,15 +158,11 @@ def _roles(plan: Plan) -> Failures:
         total += Counter(dict[str, int](roles))
         if roles["direct"] != len(persona.rules) or abs(roles["near"] - roles["far"]) > 1:
             yield f"{persona.id} has sessions {dict(roles)}; should be one direct per rule, near and far even"
-        direct = sorted(session.rule for session in persona.learning if _is_direct(session))
-        if direct != list(range(len(persona.rules))):
+        direct = Counter(session.rule for session in persona.learning if session.role == "direct")
+        if direct != Counter(range(len(persona.rules))):
             yield f"{persona.id} has not one direct session for each rule"
     if total["near"] != total["far"]:
         yield f"{total['near']} near and {total['far']} far sessions; should be as many"
-
-
-def _is_direct(session: PlannedSession) -> bool:
-    return session.role == "direct" and session.rule is not None
 
 
 def _rivals_shown(plan: Plan) -> Failures:
@@ -201,7 +198,7 @@ def _paths(plan: Plan) -> Failures:
     if len(paths) < PATHS:
         yield f"{len(paths)} tool paths; at least {PATHS} are needed"
     if max(paths.values()) > PATH_SHARE * total:
-        yield f"one tool path holds {max(paths.values()) / total:.1%} of the sessions; at most {PATH_SHARE:.0%}"
+        yield f"one tool path holds {max(paths.values()) / total:.1%} of the sessions, over {PATH_SHARE:.0%}"
     if short > SHORT_SHARE * total:
         yield f"{short / total:.1%} of the sessions are one call; at most {SHORT_SHARE:.0%}"
     if long < LONG_SHARE * total:
@@ -224,6 +221,6 @@ def _order(plan: Plan) -> Failures:
     for persona in plan.personas:
         for one, other in pairwise(persona.learning):
             if one.role == other.role == "direct" and one.domain == other.domain:
-                yield f"{persona.id} sessions {one.index} and {other.index}: direct and of one domain in a row"
+                yield f"{persona.id} sessions {one.index} and {other.index}: both direct and of one domain"
             if not 1 <= other.day - one.day <= 6:
                 yield f"{persona.id} session {other.index} comes {other.day - one.day} days later"

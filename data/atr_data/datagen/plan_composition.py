@@ -9,6 +9,7 @@ from random import Random
 
 from atr_data.datagen.plan_model import Character, confirm_targets, slots
 from atr_data.episode import CheckType
+from atr_data.errors import DataError
 from atr_ontology import DOMAINS
 
 Cell = tuple[str, CheckType]
@@ -47,7 +48,9 @@ def deal(rng: Random, characters: Sequence[Character], taken: Mapping[Cell, int]
     """
     deck = [cell for cell, count in COMPOSITION.items() for _ in range(count - taken.get(cell, 0))]
     if len(deck) != sum(character.rules for character in characters):
-        raise ValueError(f"{len(deck)} rules are left for {len(characters)} personas; their sizes do not add up")
+        raise DataError(
+            f"{len(deck)} rules are left for {len(characters)} personas; their sizes do not add up"
+        )
     rng.shuffle(deck)
     hands: dict[str, list[Cell]] = {}
     for character in characters:

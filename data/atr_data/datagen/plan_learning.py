@@ -11,7 +11,7 @@ from random import Random
 from atr_data.constants import CONFIRMATION
 from atr_data.datagen.episode_gates import RIVALS
 from atr_data.datagen.plan_composition import DrawFailed
-from atr_data.datagen.plan_model import Family, PlannedRule, PlannedSession, families
+from atr_data.datagen.plan_model import Family, PlannedRule, PlannedSession, Role, families
 from atr_ontology import DOMAINS, load_ontology
 
 FAMILY_USES = 9
@@ -20,7 +20,12 @@ DAY_GAPS = {1: 72, 2: 16, 3: 6, 4: 3, 5: 2, 6: 1}
 """Days between two sessions, with their weights in percent; the mean is 1.5."""
 LONG_PATH, LONG_WEIGHT = 4, 0.6
 _OFTEN = frozenset(
-    "return_order.resolution_type review_recurring_charges.focus book_flight.seat_preference set_reminder.cadence".split()
+    {
+        "return_order.resolution_type",
+        "review_recurring_charges.focus",
+        "book_flight.seat_preference",
+        "set_reminder.cadence",
+    }
 )
 """Optional choices that a session makes as a rule; the others only now and then."""
 _ORDERS = 20_000
@@ -71,9 +76,9 @@ class _Picker:
     asides: Counter[str] = field(default_factory=Counter[str])
 
     def choice_size(self, rule: PlannedRule) -> int:
-        return sum(rule.tool in family.tools() for family in families())
+        return sum(any(rule.tool in path for path in family.paths) for family in families()[rule.domain])
 
-    def direct(self, rule: PlannedRule, tool: str, never: Sequence[str], role: str) -> PlannedSession:
+    def direct(self, rule: PlannedRule, tool: str, never: Sequence[str], role: Role) -> PlannedSession:
         """A session that uses the tool and none of `never`, nor the rivals of other rules if it can be."""
         rivals = self._rivals() - {tool}
         options = [
@@ -86,31 +91,32 @@ class _Picker:
         self.touched.update(path)
         return _session(role, family, path, rule.index)
 
-    def aside(self, role: str) -> PlannedSession:
+    def aside(self, role: Role) -> PlannedSession:
         """A session whose tools no rule binds. A far one also stays off what the direct sessions do."""
         bound = {rule.tool for rule in self.rules}
+        never = bound | self._rivals()
         related = {tool for row in RIVALS if bound & set(row) for tool in row} | self.touched
         options = [
             (self.asides[domain] + (len(set(path) & related) if role == "far" else 0), family, path)
             for domain in DOMAINS
             for family in self._free(domain)
             for path in family.paths
-            if not (bound | self._rivals()) & set(path)
+            if not never & set(path)
         ]
         family, path = self._least_used(options, role)
         self.asides[family.domain] += 1
         return _session(role, family, path, None)
 
     def _rivals(self) -> set[str]:
-        return {tool for rule in self.rules if rule.type == "tool_identity" for tool in (rule.gold, rule.blind)}
+        return {
+            tool for rule in self.rules if rule.type == "tool_identity" for tool in (rule.gold, rule.blind)
+        }
 
     def _free(self, domain: str) -> list[Family]:
         return [
             family
-            for family in families()
-            if family.domain == domain
-            and family.name not in self.had
-            and self.usage.families[family.name] < FAMILY_USES
+            for family in families()[domain]
+            if family.name not in self.had and self.usage.families[family.name] < FAMILY_USES
         ]
 
     def _least_used(
@@ -132,7 +138,7 @@ class _Picker:
         return family, path
 
 
-def _session(role: str, family: Family, path: Sequence[str], rule: int | None) -> PlannedSession:
+def _session(role: Role, family: Family, path: Sequence[str], rule: int | None) -> PlannedSession:
     return PlannedSession(0, role, family.domain, family.name, tuple(path), 0, rule)
 
 

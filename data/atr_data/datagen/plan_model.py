@@ -18,7 +18,7 @@ Role = Literal["direct", "near", "far"]
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A field on which decoys draw a rule-blind chooser. `rank` is the gold's place on it, 1 the most drawing."""
+    """A field on which decoys draw a rule-blind chooser. `rank` is the gold's place, 1 the most drawing."""
 
     field: str
     direction: Direction
@@ -29,8 +29,8 @@ class Pull:
 class PlannedRule:
     """`slot` is `tool.parameter`, or a tool: the gold's (tool_identity) or the one to be confirmed.
 
-    `gold` and `blind` are enum values or tools, empty for param_id. `sibling` is the index of the rule on the same
-    tool outside the trigger (confirm); `trigger` is empty where the rule always holds.
+    `gold` and `blind` are enum values or tools, empty for param_id. `sibling` is the index of the rule on the
+    same tool outside the trigger (confirm); `trigger` is empty where the rule always holds.
     """
 
     index: int
@@ -58,8 +58,9 @@ class PlannedRule:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
-    """`rule` is the index of the rule the session belongs to: always for direct, for near when it shows the other
-    tool of a tool_identity rule. `drawn` maps `tool.parameter` to the enum value to use."""
+    """`rule` is the index of the rule the session belongs to: always for direct, for near when it shows the
+    other tool of a tool_identity rule. `drawn` maps `tool.parameter` to the enum value to use.
+    """
 
     index: int
     role: Role
@@ -75,7 +76,6 @@ class PlannedSession:
 class PlannedPersona:
     id: str
     sketch: str
-    given: bool
     rules: Sequence[PlannedRule]
     learning: Sequence[PlannedSession]
 
@@ -129,14 +129,8 @@ class Family:
     """A kind of learning session: `name` is `domain.what_happens`."""
 
     name: str
+    domain: str
     paths: Sequence[Sequence[str]]
-
-    @property
-    def domain(self) -> str:
-        return self.name.partition(".")[0]
-
-    def tools(self) -> frozenset[str]:
-        return frozenset(tool for path in self.paths for tool in path)
 
 
 @cache
@@ -151,7 +145,7 @@ def mini_split() -> tuple[str, ...]:
 
 @cache
 def slots() -> Mapping[tuple[str, CheckType], tuple[Slot, ...]]:
-    """Domain and check type to what rules of that kind may bind; confirm targets have no slots of their own."""
+    """Domain and check type to what rules of that kind may bind; confirm rules have no slots of their own."""
     raw = _read("plan_slots.yaml")
     kinds: tuple[CheckType, ...] = ("param_id", "param_enum", "tool_identity")
     return {
@@ -183,12 +177,15 @@ def triggers() -> tuple[str, ...]:
 
 
 @cache
-def families() -> tuple[Family, ...]:
-    return tuple(
-        Family(f"{domain}.{name}", tuple(tuple(path.split()) for path in paths))
+def families() -> Mapping[str, tuple[Family, ...]]:
+    """What may happen in a learning session, per domain."""
+    return {
+        domain: tuple(
+            Family(f"{domain}.{name}", domain, tuple(tuple(path.split()) for path in paths))
+            for name, paths in entries.items()
+        )
         for domain, entries in _read("plan_families.yaml").items()
-        for name, paths in entries.items()
-    )
+    }
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def _values(domain: str, slot: Slot) -> Sequence[str]:
 
 
 def _rule(rng: Random, unit: _Unit, slot: Slot, gold: str) -> PlannedRule:
-    pair = f"{slot.name}" if unit.size == 2 else ""
+    pair = slot.name if unit.size == 2 else ""
     match unit.type:
         case "param_id":
             size = rng.choices(list(CANDIDATES), list(CANDIDATES.values()))[0]

@@ -1,7 +1,7 @@
 """The episodes that a plan would give if everything it leaves open came out by chance.
 
-A rule-blind chooser sees only shape: places in lists, ranks, frequencies. So the shape of a plan can be measured
-like that of written episodes: the words are made up and the list places are drawn.
+A rule-blind chooser sees only shape: places in lists, ranks, frequencies. So the shape of a plan can be
+measured like that of written episodes: the words are made up and the list places are drawn.
 """
 
 from __future__ import annotations

@@ -90,3 +90,10 @@ def ordered(low: Any, high: Any) -> bool:
     if isinstance(low, str) and isinstance(high, str):
         return low <= high
     return False
+
+
+def beats(attributes: Mapping[str, Any], others: Mapping[str, Any], field: str, side: str) -> bool:
+    """Whether the first object's field is beyond the second's on that side, `high` or `low`."""
+    ours, theirs = attributes.get(field), others.get(field)
+    low, high = (theirs, ours) if side == "high" else (ours, theirs)
+    return ordered(low, high) and not same(low, high)

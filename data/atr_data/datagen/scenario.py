@@ -47,11 +47,20 @@ class LearningScenario:
 
 
 def domain_tool(domain: str, name: str) -> Tool:
-    """Raises ValueError that names the nearest tool of the domain."""
-    tools = {tool.name: tool for tool in load_ontology().domain(domain).tools}
-    if name not in tools:
-        raise ValueError(f"{domain} has no tool {name!r}; {nearest(name, tools)}")
-    return tools[name]
+    """A tool that a rule may bind. Raises ValueError that names the nearest tool of the domain."""
+    return _tool_among(load_ontology().domain(domain).tools, domain, name)
+
+
+def offered_tool(domain: str, name: str) -> Tool:
+    """A tool that a session may call, those of every domain among them. Raises as domain_tool does."""
+    return _tool_among(load_ontology().offered(domain), domain, name)
+
+
+def _tool_among(tools: Sequence[Tool], domain: str, name: str) -> Tool:
+    by_name = {tool.name: tool for tool in tools}
+    if name not in by_name:
+        raise ValueError(f"{domain} has no tool {name!r}; {nearest(name, by_name)}")
+    return by_name[name]
 
 
 def read_test(
@@ -105,7 +114,7 @@ def read_learning(
     for number, text in enumerate(block.steps, start=1):
         try:
             step = parse_step(text)
-            tool = domain_tool(block.domain, step.tool)
+            tool = offered_tool(block.domain, step.tool)
             steps.append(resolve_step(step, number, tool, block.know, world.ids))
         except ValueError as error:
             problems.add((*path, "steps", number - 1), str(error))

@@ -9,7 +9,7 @@ from typing import Any
 
 from atr_data.datagen.compile import Compiled
 from atr_data.datagen.document import Path
-from atr_data.datagen.predicates import Predicate, holds, items, ordered, plain, same
+from atr_data.datagen.predicates import Predicate, beats, holds, items, ordered, plain, same
 from atr_data.datagen.scenario import LearningScenario, TestScenario
 from atr_data.datagen.text import flat, has_phrase, stem, words
 from atr_data.datagen.world import Row
@@ -74,16 +74,10 @@ def _tag_problems(row: Row, test: TestScenario) -> Iterator[str]:
             yield f"misses {len(missed)} parts of the rule ({_list(missed)}); should miss exactly one"
         case "pull":
             for field, side in test.rule.test.pulls.items():
-                if not all(_beats(row, gold, field, side) for gold in test.golds):
+                if not all(beats(row.attributes, gold.attributes, field, side) for gold in test.golds):
                     yield f"does not beat gold on {field} ({side})"
         case _:
             return
-
-
-def _beats(row: Row, gold: Row, field: str, side: str) -> bool:
-    ours, theirs = row.attributes.get(field), gold.attributes.get(field)
-    low, high = (theirs, ours) if side == "high" else (ours, theirs)
-    return ordered(low, high) and not same(low, high)
 
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from atr_data.episode import Reference
@@ -22,6 +23,7 @@ _STOP = frozenset(
 )
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Cuts one English ending off when at least three letters stay."""
     for ending, instead in _ENDINGS.items():

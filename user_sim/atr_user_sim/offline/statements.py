@@ -1,26 +1,25 @@
-"""What a question or a statement is about, on which dimension it decides, and how a question is put."""
+"""What a question or a statement is about, and what the options of a question are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from atr_user_sim.offline.words import aspects, content_stems, situations
+from atr_user_sim.offline.words import aspects, content_words, situations, stem
 
-_LEAD_IN = re.compile(
-    r"^\W*(?:(?:also|and|finally|lastly)\b,? *)?[^:,—–]*\b(?:question|thing|curiosity|reference|reminder|note"
-    r"|preferences?)\b[^:,—–]*[:,—–-]+ "
-)
-_COMPARISON = re.compile(r"\((?:similar to|like|as)\b[^)]*\)", re.I)
-_NO_CLASH = re.compile(
-    r"\b(?:no|without|not)\b(?: [a-z]+){0,2}? (?:conflicts?|overlaps?|clash(?:es)?)\b", re.I
-)
-_STOP_VERB = re.compile(r"\bstop (?=it|them|that)", re.I)
 _TRIGGER_CLAUSE = re.compile(
     r"^\W*(?:also,? |and )?(?:when(?:ever)?|if|for|since|once|on|in|at|given|as|while|after|before"
     r"|with)\b[^?]*?,\s*"
     r"(?=(?:would|do|are|should|shall|may|can|how|what|which|where|is|could)\b)",
+    re.I,
+)
+_OPTION_BREAK = re.compile(
+    r"[,;:()—–]|\b(?:or|over|versus|rather than|instead of|than)\b",
+    re.I,
+)
+_NO_OPTION = re.compile(
+    r"\b(?:(?:each|every) time|(?:ask|wait for) (?:you|me)|does it not matter)\b",
     re.I,
 )
 _CONSENT = re.compile(
@@ -30,11 +29,18 @@ _CONSENT = re.compile(
 )
 _CLOCK = re.compile(
     r"\b(?:before|after|until|from|by) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven"
-    r"|twelve|noon|lunch|work"
-    r"|\d{1,2})\b|\bhours? of the day\b|\btime of day\b",
+    r"|twelve|noon|lunch|work|\d{1,2})\b|\bhours? of the day\b|\btime of day\b",
     re.I,
 )
-_ENTRY_KIND = re.compile(r"\breminders?\b.*\bevents?\b|\bevents?\b.*\breminders?\b", re.I)
+_ENTRY_KIND = re.compile(
+    r"\breminders?\b.*\b(?:events?|calendar)\b|\b(?:events?|calendar)\b.*\breminders?\b", re.I
+)
+_LEAD_IN = re.compile(
+    r"^\W*(?:(?:also|and|finally|lastly|going forward|generally|in general|as a (?:general |standing )?rule)"
+    r"\b[,:]? *)+",
+    re.I,
+)
+_STOP_VERB = re.compile(r"\bstop (?=it|them|that)", re.I)
 _PROPOSAL = re.compile(
     r"\b(?:(?:like|want|prefer)(?: for)? me to|(?:should|shall|may|can) i)"
     r"(?: (?:also|always|automatically|still|generally|just|continue to|start|by default|straight"
@@ -42,77 +48,87 @@ _PROPOSAL = re.compile(
     r" ([a-z]+)",
     re.I,
 )
-_OPEN = re.compile(
-    r"\b(?:what|which|how|where|who)\b|\bdo you have an?y?\b|\b(?:is|are) there\b"
-    r"|\bdo you (?:like|prefer|want|enjoy)\b(?! me\b)",
-    re.I,
-)
 _CHOICE = re.compile(
     r"\b(?:choos\w*|pick|look(?:ing)? for|types?|kinds?|sorts?|matters?|important|trust|prioriti\w+"
-    r"|factors?|criteri\w+"
-    r"|select\w*|decide|favou?r|enjoy|like to|handle|rule|style)\b",
+    r"|factors?|criteri\w+|select\w*|decide|favou?r|enjoy|like to|handle|rule|style)\b",
     re.I,
 )
-_QUALIFIERS: tuple[Mapping[str, frozenset[str]], ...] = (
-    {
-        "work": frozenset(
-            "work job professional client business colleague supplier staff office team customer"
-            " formal".split()
-        ),
-        "home": frozenset("family kids kid personal private friend friends home neighbour informal".split()),
-        "club": frozenset("church school volunteer club community choir".split()),
-    },
-    {
-        "short": frozenset("short quick weekend regional local domestic nearby".split()),
-        "long": frozenset("long longer multi-city international abroad overseas".split()),
-    },
-)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Meaning:
-    """`qualifiers` holds, for each pair of opposites such as work and home, which of them is named."""
+    """A text as the words that carry meaning and the concepts (words.py) that they stand for."""
 
-    stems: frozenset[str]
-    situations: frozenset[str]
-    aspects: frozenset[str]
-    qualifiers: tuple[frozenset[str], ...]
+    text: str
+
+    @cached_property
+    def words(self) -> list[str]:
+        return content_words(self.text)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(map(stem, self.words))
+
+    @cached_property
+    def situations(self) -> frozenset[str]:
+        return situations(self.text)
+
+    @cached_property
+    def aspects(self) -> frozenset[str]:
+        signs = (("consent", _CONSENT), ("daytime", _CLOCK), ("entry_kind", _ENTRY_KIND))
+        return aspects(self.text) | {name for name, pattern in signs if pattern.search(self.text)}
+
+    def covered_by(self, other: Meaning) -> float:
+        """The share of its words that the other speaks of too, from 0 to 1: a word counts fully for the same
+        word or dimension, half for the same situation. One word more is added as not covered, so that a
+        text of a single word proves less than a long one."""
+        return sum(_shared(word, other) for word in self.words) / (len(self.words) + 1)
+
+    def without(self, other: Meaning) -> Meaning:
+        return Meaning(" ".join(word for word in self.words if stem(word) not in other.stems))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`proposes` is the verb of "would you like me to VERB", `is_open` the form that leaves the answer open,
-    `asks_choice` words such as "kind of" or "look for" that ask how to choose among things."""
+    """`trigger` is the clause before the asking one ("when I book flights, ..."), `main` the asking one,
+    `options` what that names as possible answers, `proposes` the verb of "would you like me to VERB",
+    `asks_choice` whether words such as "kind of" or "look for" ask how to choose among things."""
 
-    meaning: Meaning
+    whole: Meaning
+    trigger: Meaning
+    main: Meaning
+    options: list[Meaning]
     proposes: str | None
-    is_open: bool
     asks_choice: bool
+
+    @property
+    def aspects(self) -> frozenset[str]:
+        """The dimension is that of the asking clause when it has any."""
+        return self.main.aspects or self.whole.aspects
 
 
 def read_statement(text: str) -> Meaning:
-    text = _STOP_VERB.sub("cancel ", text)
-    return Meaning(frozenset(content_stems(text)), situations(text), _aspects(text), _qualifiers(text))
+    return Meaning(_STOP_VERB.sub("cancel ", text))
 
 
 def read_question(text: str) -> Question:
-    """The dimension is that of the main clause when it has any; the clause before it is the trigger."""
-    text = _NO_CLASH.sub("", _COMPARISON.sub("", _LEAD_IN.sub("", text)))
-    trigger = _TRIGGER_CLAUSE.match(text)
-    main = text[trigger.end() :] if trigger else text
+    text = _LEAD_IN.sub("", text)
+    clause = _TRIGGER_CLAUSE.match(text)
+    start = clause.end() if clause else 0
+    main = text[start:]
+    options = [Meaning(option) for option in _OPTION_BREAK.split(main) if not _NO_OPTION.search(option)]
     proposal = _PROPOSAL.search(text)
-    meaning = Meaning(
-        frozenset(content_stems(text)), situations(text), _aspects(main) or _aspects(text), _qualifiers(text)
+    return Question(
+        Meaning(text),
+        Meaning(text[:start]),
+        Meaning(main),
+        [option for option in options if option.words],
+        proposal[1].lower() if proposal else None,
+        bool(_CHOICE.search(text)),
     )
-    verb = proposal[1].lower() if proposal else None
-    return Question(meaning, verb, verb is None and bool(_OPEN.search(text)), bool(_CHOICE.search(text)))
 
 
-def _aspects(text: str) -> frozenset[str]:
-    signs = (("consent", _CONSENT), ("daytime", _CLOCK), ("entry_kind", _ENTRY_KIND))
-    return aspects(text) | {name for name, pattern in signs if pattern.search(text)}
-
-
-def _qualifiers(text: str) -> tuple[frozenset[str], ...]:
-    words = set(re.findall(r"[a-z]+(?:-[a-z]+)?", text.lower()))
-    return tuple(frozenset(name for name, of in group.items() if words & of) for group in _QUALIFIERS)
+def _shared(word: str, other: Meaning) -> float:
+    if stem(word) in other.stems or aspects(word) & other.aspects:
+        return 1.0
+    return 0.5 if situations(word) & other.situations else 0.0

@@ -31,12 +31,13 @@ SITUATIONS: Mapping[str, str] = {
     "lodging": "hotel lodging accommodation stay room inn motel hostel suite overnight bed",
     "stops": "stop attraction sight sightseeing museum landmark gallery",
     "dining": "restaurant dinner dine dining eat meal lunch brunch cuisine table cafe bistro",
-    "tickets": "ticket concert show performance festival theater theatre exhibition match play gig",
+    "tickets": "ticket concert show performance festival theater theatre exhibition match play gig"
+    " opera ballet dance cinema",
     "provider": "provider service barber salon hairdresser haircut dentist doctor clinic mechanic"
     " repair plumber massage"
-    " technician fix therapist vet",
-    "shopping": "buy shop shopping purchase product item order gear brand goods supplies groceries"
-    " ingredient",
+    " technician fix therapist vet optician physio specialist workman repairman electrician cleaner",
+    "shopping": "buy shop shopping purchase product item article order gear tool brand goods"
+    " supplies groceries ingredient supplier",
     "delivery": "delivery parcel package shipping shipment ship",
     "returns": "return refund exchange broken damaged defective faulty replacement",
     "subscription": "subscription membership renewal renew tier charge recurring",
@@ -45,17 +46,18 @@ SITUATIONS: Mapping[str, str] = {
     "calendar": "calendar meeting schedule appointment rehearsal call hour slot block shift clash"
     " overlap conflict",
     "reminders": "remind reminder alert",
-    "files": "file folder download scan photo archive delivery-note",
-    "documents": "document doc report template memo slide spreadsheet presentation outline handout hand-out",
+    "files": "file folder download scan photo photograph picture recording paper archive delivery-note",
+    "documents": "document doc report template memo slide spreadsheet presentation outline handout hand-out"
+    " sheet form checklist",
     "trackers": "tracker log entry",
 }
 """What a statement or a question is about."""
 
 ASPECTS: Mapping[str, str] = {
     "seat": "seat seating sit aisle window row balcony stall front stage",
-    "review": "draft review send directly sent out",
+    "review": "draft review send directly sent immediately instantly approve approval wording",
     "priority": "priority prioritize urgent urgently flag important escalate top win precedence",
-    "label": "label tag color",
+    "label": "label tag color colour",
     "archive": "archive unread",
     "language": "language english french spanish german italian polish dutch portuguese bilingual",
     "tone": "tone formal formally casual warm friendly professional polite surname title informal",
@@ -63,9 +65,9 @@ ASPECTS: Mapping[str, str] = {
     "sign_off": "sign-off signature signoff sign greeting initials closing",
     "daytime": "morning afternoon evening hour time early noon midday",
     "clash": "overlap conflict conflicted clash collide bump double-book",
-    "respond": "accept decline tentative respond rsvp answer maybe refuse",
+    "respond": "accept decline tentative tentatively respond rsvp answer maybe refuse",
     "lead": "remind reminder ahead advance beforehand relative",
-    "organise": "organize organise sort group filed folder project supplier composer store move",
+    "organise": "organize organise arrange sort filed folder project supplier composer store move",
     "naming": "naming convention filename versioning rename",
     "sections": "section structure contain heading",
     "extras": "accessory bundle add-on related insurance warranty voucher coupon discount gift",
@@ -78,9 +80,12 @@ ASPECTS: Mapping[str, str] = {
     "refundable": "refundable flexible cancellation",
     "diet": "dietary allergy vegetarian vegan gluten-free",
     "reuse": "template existing scratch blank fresh reuse start begin base old",
-    "format": "slide spreadsheet format document presentation pdf text",
+    "format": "slide spreadsheet format document presentation pdf",
     "consent": "confirm approve approval permission consent",
-    "money": "price cheap cheapest budget cost expensive affordable value spend amount hundred money luxury",
+    "tier": "tier plan basic pro premium enterprise",
+    "disposal": "delete trash discard throw erase",
+    "money": "price cheap cheapest budget cost expensive inexpensive dear affordable value spend amount"
+    " hundred money luxury low plain simple",
     "quality": "rating rated quality review-score best durable",
     "distance": "close closest near nearby nearest proximity distance walk",
     "local": "local locally independent family-run origin farm mill chain regional",
@@ -100,6 +105,15 @@ ASPECTS: Mapping[str, str] = {
 """On which dimension something is decided."""
 
 
+SERVICES = frozenset(
+    """suggest recommend include add provide search check look link pull mention monitor create keep offer
+    remind notify update maintain flag remove attach contact tell list propose invite summarise summarize
+    unsubscribe set block highlight track compare ask share find order note put follow apply adjust call
+    prepare""".split()
+)
+"""Verbs of services that an assistant offers beside the decision itself; most rules say nothing of them."""
+
+
 def stem(word: str) -> str:
     """A crude common form of the inflections of a word; only good for comparing."""
     for suffix in _SUFFIXES:
@@ -113,9 +127,13 @@ def stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
+def content_words(text: str) -> list[str]:
+    """The words that carry meaning, in order, repeats kept."""
+    return [word for word in _words(text) if word not in _STOP_WORDS and len(word) > 1]
+
+
 def content_stems(text: str) -> list[str]:
-    """Stems of the words that carry meaning, in order, repeats kept."""
-    return [stem(word) for word in _words(text) if word not in _STOP_WORDS and len(word) > 1]
+    return [stem(word) for word in content_words(text)]
 
 
 def situations(text: str) -> frozenset[str]:

@@ -55,9 +55,7 @@ class Asker:
 def _learn(view: View, *, asks: bool) -> ModelReply:
     match next_move(view, asks=asks):
         case Say(text):
-            return _reply(
-                view, SEND_TO_USER, {"output": text, "reason": "talking to the user about the task"}
-            )
+            return _reply(view, SEND_TO_USER, {"output": text, "reason": REASON})
         case Look():
             return _look(view)
         case Act(tool, arguments):

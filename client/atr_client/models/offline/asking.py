@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -36,10 +36,22 @@ def topics(tools: Sequence[ToolSpec]) -> list[Topic]:
     return written + [topic for tool in tools if tool.name in offered for topic in _about(tool, offered)]
 
 
-def next_topic(tools: Sequence[ToolSpec], near: Sequence[str], asked: str) -> Topic | None:
-    """The first question that was not asked yet, those about the tools at hand before all others."""
+def next_topic(
+    tools: Sequence[ToolSpec], near: Collection[str], asked: str, *, only_near: bool
+) -> Topic | None:
+    """The first question that was not asked yet: those about the tools at hand, then those about tools for
+    the same things, then all others. `only_near`: a written question about the tools at hand, or none."""
+    things = {_thing(name) for name in near}
+
+    def distance(topic: Topic) -> int:
+        if topic.tools & set(near):
+            return 0
+        return 1 if things & {_thing(name) for name in topic.tools} else 2
+
     fresh = [topic for topic in topics(tools) if topic.question not in asked]
-    return min(fresh, key=lambda topic: not topic.tools & set(near), default=None)
+    if only_near:
+        fresh = [topic for topic in fresh if topic in _written() and not distance(topic)]
+    return min(fresh, key=distance, default=None)
 
 
 def topic_of(message: str, tools: Sequence[ToolSpec]) -> Topic | None:
@@ -54,11 +66,16 @@ def asks_in_general(message: str) -> bool:
 
 @cache
 def _written() -> Sequence[Topic]:
-    text = files(__package__).joinpath("questions.yaml").read_text(encoding="utf-8")
+    text = files("atr_client.models.offline").joinpath("questions.yaml").read_text(encoding="utf-8")
     return [
         Topic(entry["ask"], frozenset(entry["tools"].split()), entry["decides"])
         for entry in yaml.safe_load(text)
     ]
+
+
+def _thing(tool: str) -> str:
+    """What a tool is for: `modify_event_ticket` and `book_event_ticket` are for one thing."""
+    return tool.partition("_")[2]
 
 
 def _about(tool: ToolSpec, offered: set[str]) -> Iterator[Topic]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 from atr_client.models.base import ToolSpec
 from atr_client.models.offline.reading import Row, is_writing, properties, required, row_key
-from atr_client.models.offline.senses import lexicon
+from atr_client.models.offline.senses import lexicon, when_and_what
 from atr_client.models.offline.wording import rarity, stem, stems
 from atr_data.constants import CONFIRMATION, FINISH_SESSION, SEND_TO_USER
 
@@ -55,13 +56,13 @@ def tool_leanings(
     tools: Sequence[ToolSpec], obvious: ToolSpec, statement: str, rows: Sequence[Row] | None = None
 ) -> dict[str, float]:
     """How far a statement speaks for the obvious tool and for each of its rivals."""
-    rivals = frozenset().union(*(family for family in RIVALS if obvious.name in family))
+    rivals = frozenset[str]().union(*(family for family in RIVALS if obvious.name in family))
     usable = [tool for tool in _usable(tools, rows) if tool.name in rivals or tool is obvious]
-    hits = lexicon("tools").leaning(statement)
+    hits = lexicon("tools").leaning(_decision(statement))
     names = {tool.name: set(stems(tool.name.replace("_", " "))) for tool in usable}
     weight = rarity(list(names.values()))
     return {
-        name: hits[f"={name}"] + sum(hits[word] * weight[word] for word in words)
+        name: hits[f"={name}"] + fsum(hits[word] * weight[word] for word in words)
         for name, words in names.items()
     }
 
@@ -73,7 +74,7 @@ def described_tool(tools: Sequence[ToolSpec], saying: str) -> ToolSpec | None:
     texts = [set(stems(f"{tool.name} {tool.description.partition('.')[0]}")) for tool in known]
     weight = rarity(texts)
     words = set(stems(saying.partition(". The ")[0]))
-    scores = [sum(weight[word] for word in text & words) / (len(text) or 1) ** 0.5 for text in texts]
+    scores = [fsum(weight[word] for word in text & words) / (len(text) or 1) ** 0.5 for text in texts]
     best = max(range(len(known)), key=lambda i: scores[i], default=None)
     return known[best] if best is not None and scores[best] > 0 else None
 
@@ -86,12 +87,17 @@ def best_value(tool: ToolSpec, parameter: str, text: str) -> str | None:
 
 
 def value_leanings(tool: ToolSpec, parameter: str, text: str) -> dict[str, int]:
-    """How far a text speaks for each value; the value's own name counts three times."""
-    leans = lexicon("values").leaning(text)
-    return {
-        value: leans[f"={value}"] + 2 * min((leans[word] for word in stems(value)), default=0)
-        for value in properties(tool)[parameter]["enum"]
-    }
+    """How far a text speaks for each value; all the words of its own name count more."""
+    leans = lexicon("values").leaning(_decision(text))
+    scored: dict[str, int] = {}
+    for value in properties(tool)[parameter]["enum"]:
+        own = [leans[word] for word in stems(value)] or [0]
+        scored[value] = leans[f"={value}"] + sum(own) + min(own)
+    return scored
+
+
+def _decision(statement: str) -> str:
+    return when_and_what(statement)[1] or statement
 
 
 def obvious_tool(
@@ -107,10 +113,11 @@ def obvious_tool(
     hits = lexicon("tools").leaning(request)
 
     def score(tool: ToolSpec) -> float:
-        by_name = sum(name_weight[word] for word in names[tool.name] & words)
-        by_text = sum(text_weight[word] for word in texts[tool.name] & words)
+        by_name = fsum(name_weight[word] for word in names[tool.name] & words)
+        by_text = fsum(text_weight[word] for word in texts[tool.name] & words)
         opening = stem(tool.name.partition("_")[0]) in asked[:6]
-        shown = rows is not None and _objects_shown(tool, rows)
+        ids = [name for name in properties(tool) if name.endswith(("_id", "_ids"))]
+        shown = rows is not None and (not ids or any(_held(name, rows) for name in ids))
         return (
             NAME_WEIGHT * by_name
             + SENSE_WEIGHT * hits[f"={tool.name}"]
@@ -128,10 +135,6 @@ def _usable(tools: Sequence[ToolSpec], rows: Sequence[Row] | None) -> list[ToolS
 
 def _has_objects(tool: ToolSpec, rows: Sequence[Row]) -> bool:
     return all(_held(name, rows) for name in required(tool) if name.endswith(("_id", "_ids")))
-
-
-def _objects_shown(tool: ToolSpec, rows: Sequence[Row]) -> bool:
-    return any(_held(name, rows) for name in properties(tool) if name.endswith(("_id", "_ids")))
 
 
 def _held(parameter: str, rows: Sequence[Row]) -> bool:

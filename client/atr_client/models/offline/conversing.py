@@ -86,5 +86,4 @@ def _topic(view: View) -> Topic | None:
     must = prompt("variant_always_ask") in view.system
     may = prompt("variant_atr") in view.system
     near = [done.call.name for done in view.writes]
-    topic = next_topic(view.tools, near, view.system) if must or may else None
-    return topic if topic and (must or topic.tools & set(near)) else None
+    return next_topic(view.tools, near, view.system, only_near=not must) if must or may else None

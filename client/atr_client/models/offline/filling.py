@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any
 
 from atr_client.models.base import ToolSpec
@@ -92,7 +93,7 @@ def _ids(key: str, ranked: Sequence[Row], request: str) -> list[str]:
     words = [stems(row.text) for row in ranked]
     weight = rarity(words)
     asked = set(stems(request))
-    scores = [sum(weight[word] for word in set(row_words) & asked) for row_words in words]
+    scores = [fsum(weight[word] for word in set(row_words) & asked) for row_words in words]
     best = max(scores)
     return [str(row.fields[key]) for row, score in zip(ranked, scores, strict=True) if score >= SAME * best]
 

@@ -85,19 +85,28 @@ def complete_arguments(session: TestSession, tool: str, arguments: Mapping[str, 
     filled = {**targets, **filled}
     for parameter in parameters:
         if parameter.required and parameter.name not in filled:
-            filled[parameter.name] = _any_value(parameter, session)
+            filled[parameter.name] = _any_value(parameter, session, filled)
     guard = known.guard if known else None
     if guard and not any(name in filled for name in guard.parameters):
         filled[guard.parameters[0]] = _CONSTANTS["string"]
     return filled
 
 
-def _any_value(parameter: Parameter, session: TestSession) -> Any:
+def _any_value(parameter: Parameter, session: TestSession, filled: Mapping[str, Any]) -> Any:
     if ids := _ids(parameter.name, session.domain, session.local_env.references):
         return ids[:1] if parameter.type == "array[string]" else ids[0]
     if parameter.enum:
         return parameter.enum[0]
+    if parameter.name == "new_value":
+        return _new_value(str(filled.get("field", "")))
     return _LATER if "end" in parameter.name else _CONSTANTS[parameter.type]
+
+
+def _new_value(field: str) -> str:
+    """A value that the field of a `modify_*` tool takes."""
+    if field.endswith("time"):
+        return str(_CONSTANTS["datetime"])
+    return "1" if field.endswith(("_count", "_size", "quantity")) else str(_CONSTANTS["string"])
 
 
 def _ids(parameter: str, domain: str, references: Sequence[Reference]) -> list[str]:

@@ -19,7 +19,7 @@ from atr_data.episode import CheckType, Episode, RequiredAction, TestSession
 from atr_data.reference_types import REFERENCE_TYPES
 from atr_data.trajectory import Message
 
-SMOOTHING = 0.05
+SMOOTHING = 0.2
 """What an unseen word counts for, in sightings."""
 _FEATURES: Mapping[str, tuple[str, ...]] = {
     "rating": ("rating", "stars"),
@@ -35,10 +35,6 @@ class PeerModel(Protocol):
     """A model that is shown the episodes of other personas, labels included, and never this one's."""
 
     def taught(self, peers: Sequence[Episode]) -> AgentModel: ...
-
-
-def taught(model: AgentModel | Any, peers: Sequence[Episode]) -> Any:
-    return model.taught(peers) if isinstance(model, PeerModel) else model
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,6 @@ class Lesson:
     """The gold of another persona's test. `pool` and `right` serve rules about an object: the candidates in
     listed order, and the positions of the gold ones."""
 
-    domain: str
     words: frozenset[str]
     tool: str
     check_type: CheckType
@@ -119,7 +114,7 @@ class Majority:
         count = Counter(len(lesson.right) for lesson in about or lessons).most_common(1)[0][0]
         hits = {
             ranking: sum(
-                set(ranking.top(lesson.pool, len(lesson.right))) == lesson.right for lesson in lessons
+                lesson.right == frozenset(ranking.top(lesson.pool, len(lesson.right))) for lesson in lessons
             )
             for ranking in RANKINGS
         }
@@ -152,13 +147,13 @@ class MajorityModel:
 def lessons_of(episode: Episode) -> Iterator[Lesson]:
     """One per test with a required action. Of a confirmation the confirmed tool is the lesson."""
     for test in episode.test_sessions:
-        rule = episode.rule(test.rule_id)
-        for action in test.labels.task_success.required_actions[:1] if rule else ():
+        if (rule := episode.rule(test.rule_id)) is None:
+            continue
+        for action in test.labels.task_success.required_actions[:1]:
             tool = action.arguments.get("target_tool") if action.tool == CONFIRMATION else action.tool
             parameter = next(iter(action.compare_args or ()), "")
             pool, right = _pool(test, action, parameter)
             yield Lesson(
-                domain=test.domain,
                 words=frozenset(stems(test.instruction)),
                 tool=str(tool),
                 check_type=rule.check_type,

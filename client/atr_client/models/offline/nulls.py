@@ -1,5 +1,5 @@
-"""Null models: agents that never learn a rule and guess in a fixed manner. What one of them passes is no proof
-of memory, so every score is read against the best of them.
+"""Null models: agents that never learn a rule and guess in a fixed manner. What one of them passes is no
+proof of memory, so every score is read against the best of them.
 
 They look objects up, make one call and finish. They take their leave of a learning session at once, and never
 read their memory.

@@ -3,14 +3,18 @@ leans to, then what most people would take."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
+from math import fsum
+from typing import cast
 
 from atr_client.models.offline.reading import Row
-from atr_client.models.offline.senses import lexicon, scales
+from atr_client.models.offline.senses import lexicon, scales, when_and_what
 from atr_client.models.offline.wording import Bound, bounds, count_near, dates, rarity, stem, stems, tokens
 
 STATEMENT_WEIGHT = 3.0
+WHEN_WEIGHT = 0.3
 _MONEY = ("price", "cost", "fee", "rate")
 _COUNTED_IN_MONEY = frozenset(stems("each person ticket night month piece apiece total plus head"))
 _PLACES = ("max_guests", "capacity", "available_seats", "seats_left", "max_party")
@@ -23,9 +27,9 @@ def best_rows(rows: Sequence[Row], request: str, statement: str) -> list[Row]:
     words = [stems(row.text) for row in fitting]
     weight = rarity(words)
     asked = set(stems(request))
-    leanings = evidence(fitting, statement)
+    leanings = evidence(fitting, statement, request)
     scores = [
-        sum(weight[word] for word in set(row_words) & asked) + STATEMENT_WEIGHT * leaning
+        fsum(weight[word] for word in set(row_words) & asked) + STATEMENT_WEIGHT * leaning
         for row_words, leaning in zip(words, leanings, strict=True)
     ]
     order = sorted(
@@ -39,20 +43,21 @@ def best_rows(rows: Sequence[Row], request: str, statement: str) -> list[Row]:
     return [fitting[i] for i in order]
 
 
-def evidence(rows: Sequence[Row], statement: str) -> list[float]:
+def evidence(rows: Sequence[Row], statement: str, request: str = "") -> list[float]:
     """How far a statement speaks for each object, or against it when negative. What all objects share says
-    nothing; what is rare among them says most."""
+    nothing; what is rare among them says most. What only tells when the statement holds counts little: its
+    opening clause, and what the request speaks of too."""
     if not statement:
         return [0.0] * len(rows)
-    leans = _signs(statement)
+    leans = _weighed(statement, request)
     terms = [_signs(row.spoken) for row in rows]
-    weight = rarity(terms)
-    wanted = [
-        sum(leans[name] * sign * weight[name] for name, sign in row_terms.items() if name in leans)
+    weight = rarity([set(row_terms.items()) for row_terms in terms])
+    fits = [
+        fsum(leans[name] * sign * weight[name, sign] for name, sign in row_terms.items() if name in leans)
         for row_terms in terms
     ]
-    ranks = [_ranked(rows, name, sign) for name, sign in leans.items()]
-    return [fit + sum(rank[i] for rank in ranks) for i, fit in enumerate(wanted)]
+    ranks = [_ranked(rows, name, lean) for name, lean in leans.items()]
+    return [fit + fsum(rank[i] for rank in ranks) for i, fit in enumerate(fits)]
 
 
 def within_limits(rows: Sequence[Row], request: str) -> list[Row]:
@@ -71,23 +76,31 @@ def within_limits(rows: Sequence[Row], request: str) -> list[Row]:
     return kept
 
 
-@cache
+def _weighed(statement: str, request: str) -> dict[str, float]:
+    opening, decision = when_and_what(statement)
+    leans: dict[str, float] = {name: WHEN_WEIGHT * sign for name, sign in _signs(opening).items()}
+    leans.update(_signs(decision))
+    return {name: WHEN_WEIGHT * lean if name in _signs(request) else lean for name, lean in leans.items()}
+
+
+@lru_cache(maxsize=1 << 12)
 def _signs(text: str) -> Mapping[str, int]:
-    """The terms of a text, each once; said both ways it counts as it was said first."""
-    found: dict[str, int] = {}
-    for term in lexicon("topics").terms(text):
-        found.setdefault(term.name, term.sign)
-    return found
+    """The terms of a text; what it says both ways is left out."""
+    found: Counter[str] = Counter()
+    for name, sign in {(term.name, term.sign) for term in lexicon("topics").terms(text)}:
+        found[name] += sign
+    return {name: sign for name, sign in found.items() if sign}
 
 
-def _ranked(rows: Sequence[Row], sense: str, sign: int) -> list[float]:
+def _ranked(rows: Sequence[Row], sense: str, lean: float) -> list[float]:
     """For a sense that numbers can meet: 1 for the object that meets it best, down to 0."""
     direction, names = scales().get(sense, (0, ()))
     values = [_number(row, names) for row in rows]
-    known = sorted({value for value in values if value is not None}, reverse=direction * sign > 0)
+    known = sorted({value for value in values if value is not None}, reverse=direction * lean > 0)
     if len(known) < 2:
         return [0.0] * len(rows)
-    return [0.0 if value is None else 1 - known.index(value) / (len(known) - 1) for value in values]
+    best = abs(lean)
+    return [0.0 if value is None else best * (1 - known.index(value) / (len(known) - 1)) for value in values]
 
 
 def _meets(row: Row, bound: Bound) -> bool:
@@ -104,7 +117,7 @@ def _measure(row: Row, unit: str) -> float | None:
 def _is_named(value: object, asked: set[str]) -> bool:
     """Whether all the words of a text, or of an item of a list, are among those asked for."""
     if isinstance(value, list):
-        return any(_is_named(item, asked) for item in value)  # pyright: ignore[reportUnknownVariableType]
+        return any(_is_named(item, asked) for item in cast(list[object], value))
     words = stems(value) if isinstance(value, str) else []
     return bool(words) and asked.issuperset(words)
 

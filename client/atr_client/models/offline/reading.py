@@ -199,16 +199,12 @@ def _clause(key: str, value: Any) -> str:
         return named
     if value == 1 and any(word in key for word in ("people", "going", "attendee", "contributor", "staff")):
         return "just one person"
-    return f"{named}: {', '.join(value)}" if _is_texts(value) else f"{named}: {_spoken(value)}"
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in cast(list[Any], value))
+    return f"{named}: {_spoken(value)}"
 
 
 def _spoken(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(_spoken(item) for item in cast(list[Any], value))
+        return ", ".join(_spoken(item) for item in cast(list[Any], value))
     if isinstance(value, dict):
         return " ".join(f"{k} {_spoken(v)}" for k, v in cast(dict[str, Any], value).items())
     return "" if value is None else str(value)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 from atr_client.models.base import ToolSpec
-from atr_client.models.offline.asking import Decision, topic_of
+from atr_client.models.offline.asking import Decision, Topic, topic_of
 from atr_client.models.offline.choosing import tool_leanings, value_leanings
 from atr_client.models.offline.objects import evidence, within_limits
 from atr_client.models.offline.reading import Row, Statement
@@ -61,8 +62,8 @@ class Memory:
         fitting = within_limits(rows, self.request)
 
         def leaning(statement: Statement) -> float:
-            fits = evidence(fitting, statement.text)
-            return max(fits) - sum(fits) / len(fits) if fits else 0.0
+            fits = evidence(fitting, statement.text, self.request)
+            return max(fits) - fsum(fits) / len(fits) if fits else 0.0
 
         return self._best(tool, "object", leaning)
 
@@ -83,9 +84,13 @@ class Memory:
 
     def _fit(self, position: int, tool: ToolSpec, decision: Decision) -> float:
         """How much a statement is about the case: what it was said in answer to, and shared words."""
-        topic = topic_of(self.statements[position].question, self.tools)
+        topic = self._topics[position]
         asked_for = bool(topic and tool.name in topic.tools) + bool(topic and topic.decides == decision)
         return self._relevance[position] + ASKED_FOR_THIS * asked_for / 2
+
+    @cached_property
+    def _topics(self) -> list[Topic | None]:
+        return [topic_of(s.question, self.tools) if s.question else None for s in self.statements]
 
     @cached_property
     def _relevance(self) -> list[float]:
@@ -97,6 +102,6 @@ class Memory:
         for statement, terms in zip(self.statements, documents, strict=True):
             own = situations(statement.text)
             elsewhere = bool(own) and bool(place) and not own & place
-            shared = sum(weight[name] for name in terms & asked)
+            shared = fsum(weight[name] for name in terms & asked)
             found.append(shared - OTHER_SITUATION * elsewhere)
         return found

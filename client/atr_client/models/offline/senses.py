@@ -15,13 +15,19 @@ import yaml
 from atr_client.models.offline.wording import is_small_word, stem, tokens
 
 _CLAUSE = re.compile(r"[,;:!?()—–]|\.(?=\s|$)|\bbut\b", re.I)
-_TURNING_PAIRS = frozenset({("rather", "than"), ("instead", "of"), ("ahead", "of")})
-_TURNING_WORDS = frozenset(
-    """not never no none nothing without avoid skip than over don't doesn't isn't aren't won't can't
-    cannot""".split()
+_OPENING = re.compile(
+    r"(?:if|when(?:ever)?|for|with|at|after|before|on|in|once|since|as|while|during|any\w*)\b"
+    r".{4,}?(?:,|\s(?=I(?:['’](?:d|ll|m))? ))",
+    re.I,
 )
-_NOT_COMPARED = frozenset("look go hand think read all left fall come run".split())
-"""Before `over` these make a verb of it, and nothing is turned."""
+_TURNING_PAIRS = frozenset({("rather", "than"), ("instead", "of"), ("ahead", "of")})
+_TURNING_WORDS = frozenset("not never no none nothing without avoid skip than cannot".split())
+_PREFERRING = frozenset(
+    "prefer choose pick favor favour take rather like want value buy go book love trust".split()
+)
+"""Behind one of these `over` compares; elsewhere it is a plain preposition."""
+_PASSED_OVER = frozenset("it them him her".split())
+"""Words that may stand inside an expression: `send it back`."""
 
 _LONGEST = 4
 
@@ -44,7 +50,7 @@ class Lexicon:
         """The senses in a text, in order; of overlapping expressions only the longest counts. Content words
         come too, under their stem."""
         for clause in _CLAUSE.split(text):
-            yield from self._clause(tokens(clause))
+            yield from self._clause([word for word in tokens(clause) if word not in _PASSED_OVER])
 
     def leaning(self, text: str) -> Counter[str]:
         """How often a text speaks for each sense, minus how often against it."""
@@ -57,13 +63,13 @@ class Lexicon:
         sign, at = 1, 0
         while at < len(words):
             length, found = self._longest(words, at)
-            if found:
-                yield from (Term(term.name, sign * term.sign) for term in found)
-            elif _turns(words, at):
-                sign = -1
-            if length <= 1 and not is_small_word(words[at]):
-                yield Term(stem(words[at]), sign)
-            at += max(length, 1)
+            if length <= 1 and _turns(words, at):
+                sign, length, found = -1, 1, ()
+            yield from (Term(term.name, sign * term.sign) for term in found)
+            length = max(length, 1)
+            if not any(_turns(words, at + offset) for offset in range(length)):
+                yield from (Term(stem(w), sign) for w in words[at : at + length] if not is_small_word(w))
+            at += length
 
     def _longest(self, words: list[str], at: int) -> tuple[int, tuple[Term, ...]]:
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
@@ -84,16 +90,27 @@ def scales() -> Mapping[str, tuple[int, tuple[str, ...]]]:
     return _scales()
 
 
+def when_and_what(statement: str) -> tuple[str, str]:
+    """The opening clause that tells when a statement holds, empty for none, and the rest of it."""
+    opening = _OPENING.match(statement)
+    return (opening[0], statement[opening.end() :]) if opening else ("", statement)
+
+
 def _turns(words: list[str], at: int) -> bool:
     if tuple(words[at : at + 2]) in _TURNING_PAIRS:
         return True
-    follows_verb = at > 0 and words[at - 1] in _NOT_COMPARED
-    return words[at] in _TURNING_WORDS and not (words[at] == "over" and follows_verb)
+    if words[at] == "over":
+        return any(stem(word) in _PREFERRING for word in words[:at])
+    if words[at] == "before":
+        return any(word.endswith("ing") for word in words[at + 1 : at + 2])
+    return words[at] in _TURNING_WORDS or words[at].endswith("n't")
 
 
 @cache
 def _dictionary() -> Mapping[str, Any]:
-    return yaml.safe_load(files(__package__).joinpath("senses.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(
+        files("atr_client.models.offline").joinpath("senses.yaml").read_text(encoding="utf-8")
+    )
 
 
 @cache
@@ -120,7 +137,7 @@ def _index(entries: Mapping[str, str], mark: str) -> Mapping[tuple[str, ...], tu
         alike, _, opposite = words.partition("|")
         for side, sign in ((alike, 1), (opposite, -1)):
             for expression in side.split():
-                key = tuple(stem(word) for word in tokens(expression.replace("-", " ")))
+                key = tuple(stem(word) for word in tokens(expression) if word not in _PASSED_OVER)
                 term = Term(mark + name, sign)
                 if term not in found.setdefault(key, []):
                     found[key].append(term)

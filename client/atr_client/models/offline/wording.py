@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, TypeVar
 
+_Word = TypeVar("_Word", bound=Hashable)
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _STOP = frozenset(
     """a about after again all also always am an and any are as ask at be because been before being but by
@@ -34,8 +36,8 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?")
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\b\.?|\b([01]?\d|2[0-3]):([0-5]\d)\b", re.I)
 _NUMBER = r"\$?\s*(\d[\d,]*(?:\.\d+)?)\s*(?!-\d)(?:([a-z]+)\b)?"
 _AT_MOST = re.compile(
-    r"(?:under|below|up to|at most|no (?:more|longer|higher|farther) than|not more than|less than|within"
-    r"|max(?:imum)?(?: of)?|budget(?: of| is)?|cap(?:ped)?(?: at| of)?|limit(?: of| is)?)"
+    r"(?:under|below|up to|at most|no (?:more|longer|higher|farther) than|not more than|(?<!no )less than"
+    r"|within|max(?:imum)?(?: of)?|budget(?: of| is)?|cap(?:ped)?(?: at| of)?|limit(?: of| is)?)"
     r"(?: about| around| roughly)?\s*" + _NUMBER,
     re.I,
 )
@@ -58,6 +60,7 @@ class Bound:
         return value <= self.number if self.kind == "at_most" else value >= self.number
 
 
+@lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
     """A crude common form of the inflections of a word."""
     for ending, instead in _ENDINGS:
@@ -85,7 +88,7 @@ def stems(text: str) -> list[str]:
     return [stem(word) for word in tokens(text) if not is_small_word(word)]
 
 
-def rarity(documents: Sequence[Iterable[str]]) -> dict[str, float]:
+def rarity(documents: Sequence[Iterable[_Word]]) -> dict[_Word, float]:
     """How telling a word is among documents: 0 when all of them have it."""
     counts = Counter(word for document in documents for word in set(document))
     return {word: math.log((1 + len(documents)) / (1 + count)) for word, count in counts.items()}
