@@ -52,7 +52,7 @@ def cli() -> None:
 @click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
 @click.option("--no-progress", is_flag=True, help="Plain lines in place of live bars.")
 @click.option("--nulls", is_flag=True, help="Run the rule-blind models too, for the validity line.")
-@click.option("--record", type=_FILE, help="Folder that model calls are recorded in.")
+@click.option("--record", type=_FILE, help="Folder to record the run's model calls in.")
 @click.option("--replay", type=_FILE, help="Folder of recorded calls that answer in place of the models.")
 def run(
     config: str,

@@ -37,6 +37,10 @@ from atr_user_sim import ModelClassifier, ModelRouter, UserSimFault
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router, own_turns
 
 
+PATIENCE = 60.0
+"""Seconds that the doctor waits for an endpoint at most."""
+
+
 def models_command(config: str | None) -> None:
     """Lists offline models, and those of the catalogue with the variable of their key, never its value."""
     with reported_errors():
@@ -118,7 +122,7 @@ def doctor_command(config_name: str) -> int:
     with reported_errors():
         config = load_config(config_name)
         specs = remote_specs(config)
-        found = anyio.run(examine, specs, os.environ, config.limits.call_timeout)
+        found = anyio.run(examine, specs, os.environ, min(config.limits.call_timeout, PATIENCE))
     if not specs:
         click.echo("every model of this configuration is offline: nothing to check")
     for diagnosis in found:

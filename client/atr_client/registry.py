@@ -97,6 +97,8 @@ def find_model(
     the run's, `where` the configuration key that names the model. Raises ConfigError that names what is near.
     """
     offline = {entry.model_id: entry for entry in known_models()}
+    if choice.id in offline and choice.entry:
+        raise ConfigError(f"{where}: {choice.id!r} is offline; wire, address, key and price are for others")
     if choice.id in offline:
         return replace(offline[choice.id], reasoning=choice.reasoning_in(reasoning))
     if choice.id.startswith("offline/"):

@@ -226,7 +226,8 @@ async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_noth
     """The environment runs as a process of its own here, and is killed before the second call."""
     episode_file, pid_file = tmp_path / "episode.json", tmp_path / "pid"
     episode_file.write_text(EPISODE.model_dump_json(), encoding="utf-8")
-    server = ["-m", "atr_servers.cli", "serve", "workspace", "--episode", str(episode_file), "--session", "pat_t"]
+    session = ["--episode", str(episode_file), "--session", "pat_t"]
+    server = ["-m", "atr_servers.cli", "serve", "workspace", *session]
     note_pid = f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))"
     start = f"import os, sys; {note_pid}; os.execv(sys.executable, {[sys.executable, *server]!r})"
     target = StdioServerParameters(command=sys.executable, args=["-c", start])

@@ -85,7 +85,7 @@ async def test_the_router_on_our_own_turns() -> None:
 @pytest.mark.parametrize("part", ["development", "held_out"])
 async def test_the_classifier_on_our_own_questions(part: str, tmp_path: Path) -> None:
     """Most of them are near misses on purpose, so the accuracy aimed at on the official questions (.93) is
-    not reached here: measured .90 with a recall of .82 (development) and .84 (held out)."""
+    not reached here: measured .894 with a recall of .784 (development), .902 and .800 (held out)."""
     lines = [line for line in read_jsonl(own_turns("classifier")) if line["split"] == part]
     result = await calibrate_classifier(offline_classifier(), _write(tmp_path / "f", *lines))
     assert result.total >= 100
@@ -108,7 +108,8 @@ async def test_the_router_on_the_official_turns(official_dir: Path) -> None:
 
 
 async def test_the_classifier_reaches_its_aim_on_the_official_questions(official_dir: Path) -> None:
-    """Weights were fitted to these questions too; with whole pools held out it is .935 and .833."""
+    """The weights and the threshold were fitted to these questions too (measured .935 and .833). In nested
+    cross-validation by pool it is .914 and .778: the accuracy aimed at is not shown for unseen pools."""
     result = await calibrate_classifier(
         offline_classifier(), official_dir / "calibration" / "classifier.jsonl"
     )

@@ -56,7 +56,7 @@ async def test_several_vague_relatives_answer_nothing_where_one_would() -> None:
     ("question", "rule_id"),
     [
         ("When you fly, should I pick the aisle, or do you want to say so each time?", "seat"),
-        ("Also, for the future reference: aisle or window on planes?", "seat"),
+        ("Also, in general: aisle or window on planes?", "seat"),
         ("On planes, should I suggest a film by default?", None),
         ("For invoices, should I pay within ten days or wait for a reminder?", None),
     ],

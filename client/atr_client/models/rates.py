@@ -14,7 +14,7 @@ WINDOW = 60.0
 class RateCeiling:
     """Lets a call begin when the last minute holds fewer than so many requests and tokens.
 
-    Tokens are known only afterwards, so a call may overshoot once; the next ones then wait it out.
+    Tokens are known only afterwards, so calls under way may overshoot; the next ones then wait it out.
     """
 
     def __init__(
@@ -33,7 +33,8 @@ class RateCeiling:
 
     async def admit(self) -> None:
         async with self._lock:
-            await anyio.sleep(self._seconds_to_wait())
+            while (wait := self._seconds_to_wait()) > 0:
+                await anyio.sleep(wait)
             self._requests.append(self._clock())
 
     def spent(self, tokens: int) -> None:

@@ -39,6 +39,7 @@ def completion(message: dict[str, Any], finish: str = "stop", tokens: int = 10) 
     ("keys", "reason"),
     [
         ({"models": ["nobody/knows"]}, "models.0: unknown model 'nobody/knows'; an id is provider/model"),
+        ({"models": [{"id": "offline/noop", "wire": "google"}]}, "models.0: 'offline/noop' is offline"),
         ({"models": ["gpt-5.5"]}, "models.0: unknown model 'gpt-5.5'; did you mean 'gpt-5.4'?"),
         ({"models": ["offline/noop", "gpt-5.4"]}, "models.1: model openai/gpt-5.4: the environment variable"),
         ({"models": [{**LAB, "key": "LAB_API_KEY"}]}, "environment variable LAB_API_KEY is not set"),

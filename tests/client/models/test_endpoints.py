@@ -27,8 +27,6 @@ ENVIRONMENT: Mapping[str, str] = {"DEEPSEEK_API_KEY": "sk-0123456789", "OPENAI_A
 class FakeWire:
     """Answers at once, or when `gate` opens."""
 
-    opened: list[FakeWire]
-
     def __init__(self, endpoint: Endpoint, gate: anyio.Event | None) -> None:
         self.endpoint, self.gate = endpoint, gate
         self.sent: list[list[Message]] = []
@@ -98,10 +96,16 @@ async def test_an_endpoint_is_opened_once_and_only_when_it_is_called(wires: Wire
 
 async def test_a_cancelled_sweep_closes_its_clients(wires: Wires) -> None:
     wires.gate = anyio.Event()
-    with anyio.move_on_after(0.02) as scope:
-        async with clients_of() as clients:
-            await clients.client(spec("gpt-5.4")).send(SITE, WireRequest(HELLO))
-    assert scope.cancelled_caught
+    async with anyio.create_task_group() as group:
+
+        async def sweep() -> None:
+            async with clients_of() as clients:
+                await clients.client(spec("gpt-5.4")).send(SITE, WireRequest(HELLO))
+
+        group.start_soon(sweep)
+        while not (wires.opened and wires.opened[0].sent):
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
     (wire,) = wires.opened
     assert wire.closed
 

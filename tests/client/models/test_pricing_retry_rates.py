@@ -123,6 +123,24 @@ async def test_tokens_spent_hold_the_next_call_back(clock: Clock) -> None:
     assert clock.now == 170.0, "the first 600 leave the window 60 s after they were spent"
 
 
+async def test_tokens_that_come_in_while_a_call_waits_hold_it_back_further(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ceiling = RateCeiling(requests_per_minute=1, tokens_per_minute=100, clock=clock)
+    await ceiling.admit()
+
+    async def sleep(seconds: float) -> None:
+        if clock.now == 100.0:
+            clock.now += 30.0
+            ceiling.spent(500)
+            clock.now -= 30.0
+        clock.now += seconds
+
+    monkeypatch.setattr(anyio, "sleep", sleep)
+    await ceiling.admit()
+    assert clock.now == 190.0
+
+
 @pytest.mark.parametrize("make", [RateCeiling, lambda: RateCeiling(None, None)])
 async def test_without_a_ceiling_nothing_waits(make: Callable[[], RateCeiling], clock: Clock) -> None:
     ceiling = make()

@@ -134,9 +134,6 @@ class View:
         match = re.search(r"<context>\n(.*)\n</context>", self.system, re.S)
         return list(_statements(match[1])) if match else []
 
-    def tool(self, name: str) -> ToolSpec | None:
-        return next((tool for tool in self.tools if tool.name == name), None)
-
 
 def is_writing(name: str) -> bool:
     return not name.startswith(READING) and name not in (SEND_TO_USER, FINISH_SESSION, CONFIRMATION)

@@ -23,7 +23,7 @@ _OPENING = re.compile(
 _TURNING_PAIRS = frozenset({("rather", "than"), ("instead", "of"), ("ahead", "of")})
 _TURNING_WORDS = frozenset("not never no none nothing without avoid skip than cannot".split())
 _PREFERRING = frozenset(
-    "prefer choose pick favor favour take rather like want value buy go book love trust".split()
+    map(stem, "prefer choose pick favor favour take rather like want value buy book love trust".split())
 )
 """Behind one of these `over` compares; elsewhere it is a plain preposition."""
 _PASSED_OVER = frozenset("it them him her".split())
@@ -85,9 +85,14 @@ def lexicon(section: Literal["topics", "values", "tools"]) -> Lexicon:
     return _lexicons()[section]
 
 
+@cache
 def scales() -> Mapping[str, tuple[int, tuple[str, ...]]]:
     """Senses that a number can meet: whether a large (1) or a small (-1) one does, and in which fields."""
-    return _scales()
+    return {
+        f"~{topic}": (sign, tuple(fields.split()))
+        for sign, kind in ((-1, "low"), (1, "high"))
+        for topic, fields in _dictionary()["scales"][kind].items()
+    }
 
 
 def when_and_what(statement: str) -> tuple[str, str]:
@@ -118,15 +123,6 @@ def _lexicons() -> Mapping[str, Lexicon]:
     return {
         section: Lexicon(_index(_dictionary()[section], mark))
         for section, mark in (("topics", "~"), ("values", "="), ("tools", "="))
-    }
-
-
-@cache
-def _scales() -> Mapping[str, tuple[int, tuple[str, ...]]]:
-    return {
-        f"~{topic}": (sign, tuple(fields.split()))
-        for sign, kind in ((-1, "low"), (1, "high"))
-        for topic, fields in _dictionary()["scales"][kind].items()
     }
 
 
