@@ -36,7 +36,6 @@ from atr_data.usage import Usage
 from atr_user_sim import ModelClassifier, ModelRouter, UserSimFault
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router, own_turns
 
-
 PATIENCE = 60.0
 """Seconds that the doctor waits for an endpoint at most."""
 

@@ -96,10 +96,10 @@ TerminationReason = Literal[
 
 class Trajectory(BaseModel):
     """`duration_seconds` in seconds, two decimals. `termination_reason` is a TerminationReason, or one of
-    the legacy reasons of an older file. `reply_faults` counts what was wrong with the agent's replies, by kind:
-    `unusable_arguments`, `unknown_tool`, `duplicate_call_id`, `empty_reply`, `refusal`, `truncated`,
-    `content_filter`. `context_sha256` is the digest of the memory context that the
-    session saw (of the empty text when it saw none); files of other programs lack it."""
+    the legacy reasons of an older file. `reply_faults` counts what was wrong with the agent's replies, by
+    kind: `unusable_arguments`, `unknown_tool`, `duplicate_call_id`, `empty_reply`, `refusal`, `truncated`,
+    `content_filter`. `context_sha256` is the digest of the memory context that the session saw (of the empty
+    text when it saw none); files of other programs lack both."""
 
     model_config = ConfigDict(extra="ignore")
 

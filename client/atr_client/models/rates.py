@@ -33,7 +33,7 @@ class RateCeiling:
 
     async def admit(self) -> None:
         async with self._lock:
-            while (wait := self._seconds_to_wait()) > 0:
+            while (wait := self._seconds_to_wait()) > 0:  # noqa: ASYNC110 (it is time that is waited for)
                 await anyio.sleep(wait)
             self._requests.append(self._clock())
 
