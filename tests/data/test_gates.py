@@ -47,7 +47,7 @@ FAILING = [
         "rule_is: [sound ~ hush]",
         "met by mill, dove; gold is mill",
     ),
-    ("S1", "rule_is: [sound ~ trio]", "rule_is: [sound ~ hush]", "mirrored rule are met by mill, dove"),
+    ("S1", "rule_is: [sound ~ jukebox]", "rule_is: [sound ~ hush]", "mirrored rule are met by mill, dove"),
     (
         "S2",
         "[pull,  rail, Railhead Grill, 4.8",

@@ -101,7 +101,7 @@ MISTAKES = [
         "price_a_head <= 40",
         "no object here has 'price_a_head'; did you mean 'price_per_head'?",
     ),
-    ("rule_is: [sound ~ trio]", "rule_is: [sond ~ trio]", "mirror.rule_is[0]: no object here has 'sond'"),
+    ("rule_is: [sound ~ jukebox]", "rule_is: [sond ~ jukebox]", "mirror.rule_is[0]: no object here has 'sond'"),
     (
         "pulls: {rating: high}",
         "pulls: {rating: best}",

@@ -74,7 +74,7 @@ def read_test(
     fields = {name for row in world.rows for name in row.attributes}
     must = _predicates(test.must, fields, (*path, "must"), problems)
     rule_is = _predicates(test.rule_is, fields, (*path, "rule_is"), problems)
-    mirrored = (rule.mirror.rule_is if rule.mirror else None) or []
+    mirrored = rule.mirror.rule_is if rule.mirror else []
     mirror_is = _predicates(mirrored, fields, ("rules", index, "mirror", "rule_is"), problems)
     target = _target(test.target, tool, rule.domain, world, (*path, "target"), problems)
     golds = [row for row in world.candidates() if row.tag == "gold"]

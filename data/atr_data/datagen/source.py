@@ -61,10 +61,16 @@ class EvidenceBlock(Block):
 
 
 class MirrorBlock(Block):
+    """The other face of a rule: another preference over the same test."""
+
+    text: str
     answer: str
-    rule_is: list[str] | None = None
+    default: str | None = None
+    evidence: list[EvidenceBlock] = Field(default_factory=list[EvidenceBlock])
+    rule_is: list[str] = Field(default_factory=list[str])
     value: str | None = None
     tool: str | None = None
+    target: dict[str, Any] = Field(default_factory=dict)
 
 
 class RuleBlock(Block):

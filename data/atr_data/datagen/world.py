@@ -112,9 +112,13 @@ def _rows(pool: PoolBlock, domain: str, path: Path, problems: Problems) -> Itera
 
 def _row(type_name: str, cells: dict[str, Any], shared: Mapping[str, Any], path: Path) -> Row:
     key, tag = cells.pop("key"), cells.pop("tag", None)
+    return Row(type_name, str(key), None if tag is None else str(tag), attributes_of(cells, shared), path)
+
+
+def attributes_of(cells: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of an object: its own go before those of all, and a null takes one out."""
     merged = {**cells, **{name: value for name, value in shared.items() if name not in cells}}
-    attributes = {name: value for name, value in merged.items() if value is not None}
-    return Row(type_name, str(key), None if tag is None else str(tag), attributes, path)
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 def _key_prefixes(rows: Sequence[Row], domain: str, problems: Problems) -> dict[str, str]:
