@@ -1,4 +1,4 @@
-"""Commands on episodes, persona sources and labelled turns."""
+"""Commands on episodes and labelled turns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import anyio
 import click
 
 from atr_client.cli_errors import reported_errors
-from atr_client.datagen_gates import check_everything
 from atr_client.players import chosen_classifier
 from atr_data import packaged_episodes_dir, select_episodes, validate_episode
-from atr_data.datagen.compile import compile_sources
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router, own_turns
 from atr_user_sim.offline import offline_router
 
@@ -30,21 +28,6 @@ def validate_command(selectors: Sequence[str], folder: Path | None) -> int:
                 click.echo(f"{path}: {finding}")
             click.echo(f"{path}: {errors} errors, {len(findings) - errors} warnings")
     return 1 if failed else 0
-
-
-def compile_command(sources: Sequence[Path], out: Path, seed: int, only: Sequence[str]) -> None:
-    with reported_errors():
-        for path in compile_sources(sources, out, seed, only or None):
-            click.echo(path)
-
-
-def check_command(sources: Sequence[Path], seed: int, only: Sequence[str], official: Path | None) -> int:
-    """Prints a line per gate and per failure. Returns 1 when a gate failed."""
-    with reported_errors():
-        report = anyio.run(check_everything, sources, seed, only or None, official)
-    for line in report.lines():
-        click.echo(line)
-    return 0 if report.ok else 1
 
 
 def calibrate_command(

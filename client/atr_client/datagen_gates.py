@@ -7,7 +7,7 @@ the instruction says; E4 every other choice succeeds as well, so that only the r
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -26,8 +26,10 @@ from atr_client.datagen_calls import (
 from atr_client.datagen_search import linked_id, search_problems
 from atr_client.models.offline.gold import complete_arguments
 from atr_data.constants import CONFIRMATION
-from atr_data.datagen.check import owner_path, static_gates
+from atr_data.datagen.check import static_gates
 from atr_data.datagen.compile import Compiled, read_sources
+from atr_data.datagen.face_gates import SECOND, face_gates, in_second, second_face_gates, second_faces
+from atr_data.datagen.gating import owner_path
 from atr_data.datagen.report import CheckReport, GateResult
 from atr_data.datagen.source import RuleBlock
 from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, TestSession
@@ -48,22 +50,67 @@ async def check_everything(
     Raises SourceError when a source does not compile, DataError when there is none.
     """
     compiled = read_sources(sources, seed, only)
-    return CheckReport([*static_gates(compiled, seed, official), *await executable_gates(compiled)])
+    return CheckReport([*static_gates(compiled, seed, official), *await executable_gates(compiled, seed)])
 
 
-async def executable_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
-    """E1 to E4, each call in a fresh environment, each learning session in one of its own."""
-    gold, clean = _Tally("E1 gold call"), _Tally("E2 learning clean")
-    findable, decoys = _Tally("E3 gold findable"), _Tally("E4 decoy calls")
+async def soundness(compiled: Sequence[Compiled], seed: int = 0) -> CheckReport:
+    """What a source must hold to become an episode: on either face a rule singles out its gold among tempting
+    objects (S1, S2) and the gold call succeeds (E1), and learning trajectories run clean (E2)."""
+    faces = second_faces(compiled, seed)
+    static = [*face_gates(compiled), *second_face_gates(faces)]
+    return CheckReport(
+        [
+            *(found for found in static if found.gate.removeprefix(SECOND)[:2] in ("S1", "S2")),
+            await _on_tests("E1 gold call", compiled, _gold),
+            in_second(await _on_tests("E1 gold call", faces, _gold)),
+            await _clean(compiled),
+        ]
+    )
+
+
+async def executable_gates(compiled: Sequence[Compiled], seed: int = 0) -> list[GateResult]:
+    """E1 to E4, each call in a fresh environment, each learning session in one of its own; E1, E3 and E4 also
+    on the second faces of mirrored rules."""
+    faces = second_faces(compiled, seed)
+    gold, findable, decoys = await _face_gates(compiled)
+    return [gold, await _clean(compiled), findable, decoys, *map(in_second, await _face_gates(faces))]
+
+
+async def _face_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+    return [
+        await _on_tests("E1 gold call", compiled, _gold),
+        await _on_tests("E3 gold findable", compiled, _findable),
+        await _on_tests("E4 decoy calls", compiled, decoy_problems),
+    ]
+
+
+async def _clean(compiled: Sequence[Compiled]) -> GateResult:
+    tally = _Tally("E2 learning clean")
     for c in compiled:
         episode = Episode.model_validate(c.episode)
         for session in episode.learning_sessions:
-            await clean.add(c, session, trajectory_problems(episode, session))
+            await tally.add(c, session, trajectory_problems(episode, session))
+    return tally.result()
+
+
+_TestCheck = Callable[[Episode, TestSession, RuleBlock], Awaitable[list[str]]]
+
+
+async def _on_tests(name: str, compiled: Sequence[Compiled], check: _TestCheck) -> GateResult:
+    tally = _Tally(name)
+    for c in compiled:
+        episode = Episode.model_validate(c.episode)
         for scenario, test in zip(c.tests, episode.test_sessions, strict=True):
-            await gold.add(c, test, gold_problems(episode, test))
-            await findable.add(c, test, search_problems(episode, test))
-            await decoys.add(c, test, decoy_problems(episode, test, scenario.rule))
-    return [GateResult(t.gate, t.passed, t.total, tuple(t.failures)) for t in (gold, clean, findable, decoys)]
+            await tally.add(c, test, check(episode, test, scenario.rule))
+    return tally.result()
+
+
+async def _gold(episode: Episode, test: TestSession, rule: RuleBlock) -> list[str]:
+    return await gold_problems(episode, test)
+
+
+async def _findable(episode: Episode, test: TestSession, rule: RuleBlock) -> list[str]:
+    return await search_problems(episode, test)
 
 
 @dataclass(slots=True)
@@ -82,6 +129,9 @@ class _Tally:
         self.passed += not reasons
         path = owner_path(compiled, session.session_id)
         self.failures += [str(compiled.document.problem(path, reason)) for reason in reasons]
+
+    def result(self) -> GateResult:
+        return GateResult(self.gate, self.passed, self.total, tuple(self.failures))
 
 
 async def gold_problems(episode: Episode, test: TestSession) -> list[str]:

@@ -9,11 +9,12 @@ import pytest
 import yaml
 
 from atr_client.models.base import ToolSpec
-from atr_client.models.offline.asking import next_topic, topics
+from atr_client.models.offline.asking import ENOUGH, next_topic, topics
 from atr_client.models.offline.choosing import best_tool, best_value, described_tool, obvious_tool
-from atr_client.models.offline.filling import action_arguments, facts
+from atr_client.models.offline.filling import action_arguments, facts, search_arguments
 from atr_client.models.offline.gold import complete_arguments
 from atr_client.models.offline.objects import best_rows, within_limits
+from atr_client.models.offline.options import described_values, value_by_description
 from atr_client.models.offline.reading import Row, Statement, View
 from atr_client.models.offline.remembering import Memory
 from atr_client.models.offline.senses import lexicon, when_and_what
@@ -215,6 +216,43 @@ class TestObjects:
         rows = [Row({"id": "a", "max_guests": 2}), Row({"id": "b", "max_guests": 4})]
         assert within_limits(rows, "one room for three guests") == [rows[1]]
 
+    def test_a_date_may_be_stated_as_a_limit(self) -> None:
+        rows = [
+            Row({"message_id": "a", "sent": "2026-07-01"}),
+            Row({"message_id": "b", "sent": "2026-07-09T08:00"}),
+            Row({"message_id": "c", "sent": "2026-07-20"}),
+        ]
+        assert within_limits(rows, "one from 2026-07-09 or later") == rows[1:]
+        assert within_limits(rows, "one before 2026-07-09") == rows[:1]
+        assert within_limits(rows, "the one of 2026-07-09") == [rows[1]]
+
+
+class TestDescribedValues:
+    PLAN = Row(
+        {
+            "subscription_id": "s",
+            "name": "Loft",
+            "tiers": ["basic: by mail", "pro: quiet room", "premium: noisy hall", "gold: quiet room"],
+        }
+    )
+    VALUES = ("basic", "pro", "premium", "enterprise")
+
+    def test_only_values_that_can_be_chosen_are_described(self) -> None:
+        found = described_values(self.PLAN, self.VALUES)
+        assert found == {"basic": "by mail", "pro": "quiet room", "premium": "noisy hall"}
+
+    def test_one_described_value_is_no_choice(self) -> None:
+        assert described_values(Row({"tiers": ["basic: by mail"], "note": "pro: x"}), self.VALUES) == {}
+
+    def test_the_description_that_a_statement_leans_to_decides(self) -> None:
+        assert value_by_description(self.PLAN, self.VALUES, "I need it hushed.", "") == "pro"
+        assert value_by_description(self.PLAN, self.VALUES, "I rise early.", "") is None
+
+    def test_what_the_chosen_object_says_goes_before_the_name_of_a_value(self) -> None:
+        memory = Memory([Statement("Where nobody shouts, somewhere calm.", "")], "Set the plan.", [])
+        arguments = action_arguments(tool("change_subscription_plan"), memory, [self.PLAN])
+        assert arguments == {"subscription_id": "s", "new_plan": "pro"}
+
 
 class TestChoosing:
     def test_the_request_names_the_tool(self) -> None:
@@ -268,8 +306,9 @@ class TestRemembering:
         assert said == "For long flights give me the window."
 
     def test_what_a_statement_answered_tells_what_it_is_about(self) -> None:
-        asked = next(topic for topic in topics(tools_of("travel")) if topic.tools == {"book_hotel"})
-        other = next(topic for topic in topics(tools_of("travel")) if topic.tools == {"plan_trip"})
+        known = topics(tools_of("travel"))
+        asked = next(topic for topic in known if "book_hotel" in topic.tools)
+        other = next(topic for topic in known if "book_flight" in topic.tools)
         rows = [
             Row({"hotel_offer_id": "a", "style": "quiet"}),
             Row({"hotel_offer_id": "b", "style": "handmade furniture"}),
@@ -292,6 +331,9 @@ class TestRemembering:
             ("Nothing leaves the house until I nod.", True),
             ("I want to approve it before it is booked with me.", True),
             ("Get my okay for anything on stilts.", True),
+            ("It stays unpaid until I've had a look and agreed.", True),
+            ("With new neighbours, hold it.", True),
+            ("I get the last word on colours.", True),
             ("Book it straight away.", False),
         ],
     )
@@ -322,6 +364,12 @@ class TestRemembering:
 
 
 class TestFilling:
+    def test_a_search_is_wide_unless_finding_something_is_all_that_is_asked(self) -> None:
+        statement = [Statement("What I type on the tram stays unsent.", "")]
+        search = tool("search_messages")
+        for request, arguments in (("Dig up my tram notes.", {"folder": "drafts"}), ("Answer Ada.", {})):
+            assert search_arguments(search, Memory(statement, request, [search])) == arguments
+
     def test_identity_arguments_are_left_to_the_account(self) -> None:
         row = Row({"restaurant_id": "rst_1", "name": "Corner Table"})
         memory = Memory([], "Dinner for two on 2026-03-01 at 19:00", tools_of("reservation"))
@@ -382,6 +430,15 @@ class TestAsking:
         tools = tools_of("travel")
         assert next_topic(tools, ["track_trip_updates"], "", only_near=True) is None
         assert next_topic(tools, ["track_trip_updates"], "", only_near=False) is not None
+
+    def test_an_agent_that_only_may_ask_soon_has_enough(self) -> None:
+        tools, asked = tools_of("travel"), ""
+        for _ in range(ENOUGH):
+            topic = next_topic(tools, ["book_hotel"], asked, only_near=True)
+            assert topic is not None
+            asked += topic.question
+        assert next_topic(tools, ["book_hotel"], asked, only_near=True) is None
+        assert next_topic(tools, ["book_hotel"], asked, only_near=False) is not None
 
 
 def test_missing_arguments_of_a_gold_call_come_from_target_then_references_then_constants() -> None:

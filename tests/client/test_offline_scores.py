@@ -107,6 +107,12 @@ def test_asking_and_remembering_pay_on_the_written_persona(tmp_path: Path) -> No
     assert_asking_pays(passed_in_cells(["--config", "quickstart"], tmp_path))
 
 
+def test_asking_and_remembering_pay_on_all_written_personas(tmp_path: Path) -> None:
+    sums = passed_in_cells(["--config", "official", "--episodes", str(EPISODES)], tmp_path)
+    assert sums["default"][1] == 70
+    assert_asking_pays(sums)
+
+
 def test_asking_and_remembering_pay_on_official_episodes(official_dir: Path, tmp_path: Path) -> None:
     """Three of them; all twenty take more than a minute."""
     some = tmp_path / "episodes"

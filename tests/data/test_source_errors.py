@@ -101,7 +101,11 @@ MISTAKES = [
         "price_a_head <= 40",
         "no object here has 'price_a_head'; did you mean 'price_per_head'?",
     ),
-    ("rule_is: [sound ~ jukebox]", "rule_is: [sond ~ jukebox]", "mirror.rule_is[0]: no object here has 'sond'"),
+    (
+        "rule_is: [sound ~ jukebox]",
+        "rule_is: [sond ~ jukebox]",
+        "mirror.rule_is[0]: no object here has 'sond'",
+    ),
     (
         "pulls: {rating: high}",
         "pulls: {rating: best}",

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 from typing import Any, cast
 
 from atr_data.datagen import episode_gates as on_episodes
-from atr_data.datagen import source_gates as on_sources
 from atr_data.datagen.bounds import out_of_bounds
 from atr_data.datagen.compile import Compiled, compile_source, episode_text, read_sources
-from atr_data.datagen.document import Path, Problem
+from atr_data.datagen.document import Path
+from atr_data.datagen.face_gates import face_gates, in_second, second_face_gates, second_faces
+from atr_data.datagen.gating import gate, owned, per_episode
 from atr_data.datagen.overlap import Corpus, overlap
 from atr_data.datagen.plan_conformance import deviations
 from atr_data.datagen.plan_table import read_plan
 from atr_data.datagen.report import CheckReport, GateResult
 from atr_data.datagen.source import SourceFile
+from atr_data.datagen.source_gates import facts_used
 from atr_data.datagen.validity import judge
 from atr_data.datagen.validity import report as measure
 from atr_data.episode import Episode, LearningSession
 from atr_data.load import load_episode
 from atr_data.select import episode_files
 from atr_data.validate import unknown_fields
-
-OwnedFailures = Iterator[tuple[str, str]]
 
 
 def check_sources(
@@ -41,83 +41,39 @@ def check_sources(
 
 
 def static_gates(compiled: Sequence[Compiled], seed: int, official: FilePath | None) -> list[GateResult]:
-    gates = [*_source_gates(compiled), *_episode_gates(compiled), _deterministic(compiled, seed)]
+    faces = second_faces(compiled, seed)
+    gates = [
+        *face_gates(compiled),
+        *_source_gates(compiled),
+        *_episode_gates(compiled),
+        _deterministic(compiled, seed),
+        *second_face_gates(faces),
+    ]
     if official is not None:
         corpus = Corpus.of(load_episode(path) for path in episode_files(official).values())
-        gates.append(_per_episode("O1 overlap", compiled, lambda episode: overlap(episode, corpus)))
+        gates.append(per_episode("O1 overlap", compiled, lambda episode: overlap(episode, corpus)))
+        gates.append(in_second(per_episode("O1 overlap", faces, lambda episode: overlap(episode, corpus))))
     return gates
 
 
-def owner_path(compiled: Compiled, owner: str) -> Path:
-    """Where in the source a rule, a test or a learning session stands, by its id."""
-    places: dict[str, Path] = {session.session_id: session.path for session in compiled.learning}
-    for test in compiled.tests:
-        places[test.rule_id] = test.path[:-1]
-        places[f"{test.rule_id}_test"] = test.path
-    return places.get(owner, ())
-
-
-def gate(name: str, looked_at: Iterable[tuple[Compiled, Iterable[tuple[Path, str]]]]) -> GateResult:
-    """A gate from what it found per thing looked at."""
-    total, passed, failures = 0, 0, list[Problem]()
-    for compiled, found in looked_at:
-        problems = [compiled.document.problem(path, reason) for path, reason in found]
-        total, passed = total + 1, passed + (not problems)
-        failures += problems
-    return GateResult(name, passed, total, tuple(map(str, dict.fromkeys(failures))))
-
-
-def owned(compiled: Compiled, found: Iterable[tuple[str, str]]) -> list[tuple[Path, str]]:
-    return [(owner_path(compiled, owner), reason) for owner, reason in found]
-
-
 def _source_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
-    tests = [(c, test) for c in compiled for test in c.tests]
-    ids = [(c, test) for c, test in tests if test.rule.type == "param_id"]
     learning = [(c, session) for c in compiled for session in c.learning]
     return [
         gate("bounds", ((c, out_of_bounds(c)) for c in compiled)),
-        gate("S1 oracle", ((c, on_sources.oracle_unique(test)) for c, test in ids)),
-        gate("S2 tags", ((c, on_sources.tags_proven(test)) for c, test in ids)),
-        gate("S3 limits worded", ((c, on_sources.limits_worded(test)) for c, test in tests)),
-        gate("S4 blind", ((c, on_sources.blind_differs(test)) for c, test in tests)),
         _planned(compiled),
-        gate("S5 facts used", ((c, on_sources.facts_used(session)) for c, session in learning)),
-        gate("S6 rule not told", ((c, on_sources.rule_not_told(session, c)) for c, session in learning)),
+        gate("S5 facts used", ((c, facts_used(session)) for c, session in learning)),
     ]
 
 
 def _episode_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
     episodes = [Episode.model_validate(c.episode) for c in compiled]
-    cases = [
-        (c, case)
-        for c, episode in zip(compiled, episodes, strict=True)
-        for case in on_episodes.cases([episode])
-    ]
-
-    def per_case(name: str, check: Callable[[on_episodes.Case], OwnedFailures], *types: str) -> GateResult:
-        picked = [(c, case) for c, case in cases if not types or case.rule.check_type in types]
-        return gate(name, ((c, owned(c, check(case))) for c, case in picked))
-
-    all_cases = [case for _, case in cases]
+    all_cases = on_episodes.cases(episodes)
     return [
-        _per_episode("structure", compiled, on_episodes.structure),
-        per_case("pool minimum", on_episodes.pool_minimum, "param_id"),
-        per_case("unchecked target", on_episodes.unchecked_target, "param_enum", "tool_identity"),
-        per_case("leak enum literal", on_episodes.enum_literal_in_instruction, "param_enum"),
-        per_case("leak tool words", on_episodes.tool_words_in_instruction, "tool_identity"),
-        per_case("leak id word", on_episodes.id_shares_rule_word, "param_id"),
-        per_case("leak rule in facts", on_episodes.rule_in_learning),
+        per_episode("structure", compiled, on_episodes.structure),
         _openings(compiled, episodes),
         gate("leak confirm tool", ((c, owned(c, found)) for c, found in _confirmation(compiled, all_cases))),
         _validity(episodes),
     ]
-
-
-def _per_episode(
-    name: str, compiled: Sequence[Compiled], check: Callable[[Episode], OwnedFailures]
-) -> GateResult:
-    return gate(name, ((c, owned(c, check(Episode.model_validate(c.episode)))) for c in compiled))
 
 
 def _openings(compiled: Sequence[Compiled], episodes: Sequence[Episode]) -> GateResult:

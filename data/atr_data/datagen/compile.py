@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from atr_data.constants import CONFIRMATION
 from atr_data.datagen.document import Document, SourceError, nearest
 from atr_data.datagen.headers import check_headers
+from atr_data.datagen.mirror import Salt, with_second_faces
 from atr_data.datagen.scenario import LearningScenario, TestScenario, read_learning, read_test
 from atr_data.datagen.source import Problems, Source, SourceFile
 from atr_data.datagen.world import World
@@ -38,14 +39,24 @@ class Compiled:
 
 
 def compile_sources(
-    sources: Path | Sequence[Path], out: Path, seed: int = 0, only: Sequence[str] | None = None
+    sources: Path | Sequence[Path],
+    out: Path,
+    seed: int = 0,
+    only: Sequence[str] | None = None,
+    salt: Salt | None = None,
 ) -> list[Path]:
     """Compiles source files, and those in folders, into `out` and returns the files written.
 
-    `only` keeps the named personas. Raises SourceError with all that is wrong in any of them, or DataError
-    when there is nothing to compile or `out` cannot be written; nothing is written then.
+    `only` keeps the named personas; `salt` draws the faces of mirrored rules. Raises SourceError with all
+    that is wrong in any of them, or DataError when there is nothing to compile or `out` cannot be written;
+    nothing is written then.
     """
-    texts = {c.file_name: episode_text(c.episode) for c in read_sources(sources, seed, only)}
+    return write_episodes(read_sources(sources, seed, only, salt), out)
+
+
+def write_episodes(compiled: Iterable[Compiled], out: Path) -> list[Path]:
+    """Writes the episodes into a folder and returns the files. Raises DataError when it cannot be written."""
+    texts = {c.file_name: episode_text(c.episode) for c in compiled}
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
@@ -56,7 +67,10 @@ def compile_sources(
 
 
 def read_sources(
-    sources: Path | Sequence[Path], seed: int = 0, only: Sequence[str] | None = None
+    sources: Path | Sequence[Path],
+    seed: int = 0,
+    only: Sequence[str] | None = None,
+    salt: Salt | None = None,
 ) -> list[Compiled]:
     """Source files, and those in folders, with their episodes, in the order of the file names.
 
@@ -66,7 +80,7 @@ def read_sources(
     failures: list[SourceError] = []
     for path in _files(sources, only):
         try:
-            compiled.append(compile_source(SourceFile.read(path), seed))
+            compiled.append(compile_source(SourceFile.read(path), seed, salt))
         except SourceError as error:
             failures.append(error)
     if failures:
@@ -89,11 +103,31 @@ def episode_text(episode: Mapping[str, Any]) -> str:
     return json.dumps(episode, indent=1, ensure_ascii=False)
 
 
-def compile_source(file: SourceFile, seed: int = 0) -> Compiled:
+def compile_source(file: SourceFile, seed: int = 0, salt: Salt | None = None) -> Compiled:
     """Raises SourceError with all that does not fit together."""
-    source = file.source
-    problems = Problems(file.document)
-    if Path(file.document.file).stem != source.persona.id:
+    compiled = _compile(file.document, file.source, seed)
+    return compiled if salt is None else _drawn(compiled, seed, salt)
+
+
+def show_second_faces(compiled: Compiled, seed: int, rule_ids: Collection[str]) -> Compiled:
+    """Those rules, and so their tests, on their second face. Raises SourceError when one cannot be shown."""
+    return _compile(compiled.document, with_second_faces(compiled.source, rule_ids), seed)
+
+
+def _drawn(compiled: Compiled, seed: int, salt: Salt) -> Compiled:
+    """The faces that the salt draws. Id and file name tell the set from the public one; which faces it shows
+    is left out, and only committed to."""
+    shown = {t.rule_id: salt.draws_second(t.rule_id) for t in compiled.tests if t.rule.mirror}
+    drawn = show_second_faces(compiled, seed, [rule_id for rule_id, second in shown.items() if second])
+    episode = dict(drawn.episode)
+    episode["episode_id"] = f"{drawn.source.persona.id}_mirror_seed{seed:03d}"
+    episode["metadata"] = {**episode["metadata"], "faces": salt.commitment(shown)}
+    return replace(drawn, episode=episode)
+
+
+def _compile(document: Document, source: Source, seed: int) -> Compiled:
+    problems = Problems(document)
+    if Path(document.file).stem != source.persona.id:
         problems.add(("persona", "id"), f"should be the name of the file; is {source.persona.id!r}")
     check_headers(source, problems)
     problems.raise_any()
@@ -106,7 +140,7 @@ def compile_source(file: SourceFile, seed: int = 0) -> Compiled:
         read_learning(block, index, seed, persona, problems) for index, block in enumerate(source.learning)
     ]
     problems.raise_any()
-    return Compiled(file.document, source, tests, learning, _episode(source, tests, learning, seed))
+    return Compiled(document, source, tests, learning, _episode(source, tests, learning, seed))
 
 
 def _episode(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from atr_data.datagen.document import Path, nearest
+from atr_data.datagen.mirror import mirror_problems
 from atr_data.datagen.scenario import domain_tool
 from atr_data.datagen.source import LearningBlock, Problems, RuleBlock, Source
 from atr_ontology import DOMAINS, Parameter, Tool
@@ -18,8 +19,11 @@ def check_headers(source: Source, problems: Problems) -> None:
             problems.add(("rules",), f"key {key!r} stands {count} times")
     for index, rule in enumerate(source.rules):
         path: Path = ("rules", index)
-        for key, reason in _rule(rule, source):
+        found = list(_rule(rule, source))
+        for key, reason in found:
             problems.add((*path, key), reason)
+        for key, reason in () if found else mirror_problems(rule):
+            problems.add((*path, "mirror", *([key] if key else [])), reason)
     day = -1
     for index, session in enumerate(source.learning):
         path = ("learning", index)

@@ -16,7 +16,7 @@ from atr_data.datagen.predicates import Predicate, beats, holds, items, parse_pr
 from atr_data.datagen.source import MirrorBlock, PoolBlock, RuleBlock, Source, TestBlock
 from atr_data.datagen.world import attributes_of
 from atr_data.errors import DataError
-from atr_ontology import Parameter, Tool, load_ontology
+from atr_ontology import load_ontology
 
 MIN_SALT = 16
 """Characters. A short salt could be found by trying: the commitment tells when it is."""
@@ -59,9 +59,10 @@ def mirror_problems(rule: RuleBlock) -> Iterator[tuple[str, str]]:
         return
     for key in _SAYS_GOLD.values():
         given = bool(getattr(mirror, key))
-        if given != (key == needed):
-            reason = f"does not belong to a {rule.type} rule" if given else f"is missing; a {rule.type} rule"
-            yield key, reason if given else f"{reason} needs it"
+        if given and key != needed:
+            yield key, f"does not belong to a {rule.type} rule"
+        elif key == needed and not given:
+            yield key, f"is missing; the other face of a {rule.type} rule needs it"
     yield from _gold_problems(rule, mirror)
 
 
@@ -108,7 +109,7 @@ def second_face(rule: RuleBlock) -> RuleBlock:
         return rule
     first, second = _golds(rule, mirror)
     changes: dict[str, Any] = {
-        "text": mirror.text,
+        "text": mirror.text or mirror.answer,
         "answer": mirror.answer,
         "default": mirror.default or rule.default,
         "evidence": mirror.evidence or rule.evidence,
@@ -126,7 +127,8 @@ def second_face(rule: RuleBlock) -> RuleBlock:
 def _second_test(rule: RuleBlock, mirror: MirrorBlock) -> TestBlock:
     test = rule.test
     tool = load_ontology().tool(mirror.tool or rule.tool)
-    kept = {name: value for name, value in test.target.items() if tool and _takes(tool, name)}
+    assert tool is not None, "the header was found to be sound"
+    kept = {name: value for name, value in test.target.items() if tool.parameter(name)}
     changes: dict[str, Any] = {"target": {**kept, **mirror.target}}
     if mirror.rule_is:
         face = _Face(
@@ -142,10 +144,6 @@ def _second_test(rule: RuleBlock, mirror: MirrorBlock) -> TestBlock:
     return test.model_copy(update=changes)
 
 
-def _takes(tool: Tool, name: str) -> Parameter | None:
-    return tool.parameter(name)
-
-
 @dataclass(frozen=True, slots=True)
 class _Face:
     """Limits and rule of a face, and the fields on which a pull beats its gold."""
@@ -155,12 +153,12 @@ class _Face:
     pulls: Mapping[str, str]
 
     def retagged(self, pool: PoolBlock) -> list[list[Any]]:
-        """The rows with the tags that follow from the predicates; those of a pool without tags as they are."""
-        names = next((items(columns) for columns in pool.pools.values()), [])
+        """The rows with the tags that follow from the predicates. Rows without tags stay as they are."""
+        names = items(next(iter(pool.pools.values()), None))
         if "tag" not in names:
             return pool.rows
         cells = [dict(zip(names, row, strict=True)) for row in pool.rows]
-        objects = [attributes_of({n: v for n, v in c.items() if n != "tag"}, pool.shared) for c in cells]
+        objects = [attributes_of(row, pool.shared) for row in cells]
         golds = [attributes for attributes in objects if holds((*self.must, *self.rule_is), attributes)]
         tags = [self._tag(attributes, golds) for attributes in objects]
         return [list((c | {"tag": tag}).values()) for c, tag in zip(cells, tags, strict=True)]

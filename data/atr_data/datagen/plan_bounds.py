@@ -12,7 +12,7 @@ from atr_data.datagen.plan_learning import FAMILY_USES
 from atr_data.datagen.plan_model import Plan, PlannedPersona
 from atr_data.datagen.plan_rules import CAPPED_FROM, RIVAL_CAP, VALUE_CAP
 from atr_data.datagen.report import GateResult
-from atr_data.datagen.validity.corpus import rivals
+from atr_data.datagen.validity.corpus import CHECK_TYPES, rivals
 from atr_ontology import DOMAINS, load_ontology
 
 RULES_PER_PERSONA = {14: 16, 15: 4}
@@ -44,11 +44,43 @@ def check_plan(plan: Plan) -> list[GateResult]:
         "plan signal": _signal,
         "plan order": _order,
     }
+    notes = {
+        "plan counts": _sizes(plan),
+        "plan composition": _table(plan),
+        "plan tools": f"{len({tool for _, session in plan.sessions() for tool in session.path})} tools used",
+        "plan slots": f"{len(_distinct_slots(plan))} slots",
+        "plan scope pairs": f"{sum(len(names) for names in _pair_names(plan))} pairs",
+        "plan mirrored": f"{_mirrored_rules(plan)} rules of the mini split",
+    }
     results: list[GateResult] = []
     for name, check in gates.items():
         failures = tuple(f"plan.csv: {line}" for line in check(plan))
-        results.append(GateResult(name, int(not failures), 1, failures))
+        results.append(GateResult(name, int(not failures), 1, failures, notes.get(name)))
     return results
+
+
+def _sizes(plan: Plan) -> str:
+    rules, sessions = sum(1 for _ in plan.rules()), sum(1 for _ in plan.sessions())
+    return f"{len(plan.personas)} personas, {rules} rules and tests, {sessions} learning sessions"
+
+
+def _table(plan: Plan) -> str:
+    """Rules per type, in the order of the domains."""
+    found = Counter((rule.type, rule.domain) for _, rule in plan.rules())
+    rows = (f"{kind} {'/'.join(str(found[kind, domain]) for domain in DOMAINS)}" for kind in CHECK_TYPES)
+    return f"{'/'.join(DOMAINS)}: {', '.join(rows)}"
+
+
+def _distinct_slots(plan: Plan) -> set[tuple[str, str]]:
+    return {(rule.slot, rule.type) for _, rule in plan.rules()}
+
+
+def _pair_names(plan: Plan) -> Iterator[set[str]]:
+    yield from ({rule.pair for rule in persona.rules if rule.pair} for persona in plan.personas)
+
+
+def _mirrored_rules(plan: Plan) -> int:
+    return sum(rule.mirrored for persona, rule in plan.rules() if persona.id in plan.mini)
 
 
 def _counts(plan: Plan) -> Failures:
@@ -76,7 +108,7 @@ def _tools(plan: Plan) -> Failures:
 
 
 def _slots(plan: Plan) -> Failures:
-    distinct = {(rule.slot, rule.type) for _, rule in plan.rules()}
+    distinct = _distinct_slots(plan)
     if len(distinct) < SLOTS:
         yield f"{len(distinct)} slots; at least {SLOTS} are needed"
     for _, rule in plan.rules():
@@ -146,7 +178,7 @@ def _confirm(plan: Plan) -> Failures:
 
 
 def _mirrored(plan: Plan) -> Failures:
-    count = sum(rule.mirrored for persona, rule in plan.rules() if persona.id in plan.mini)
+    count = _mirrored_rules(plan)
     if count < MIRRORED:
         yield f"{count} rules of the mini split are mirrored; at least {MIRRORED} are needed"
 

@@ -22,7 +22,7 @@ class GateResult:
         return not self.failures
 
     def __str__(self) -> str:
-        text = f"{self.gate:<20} {self.passed}/{self.total}"
+        text = f"{self.gate:<27} {self.passed}/{self.total}"
         return f"{text}  {self.note}" if self.note else text
 
 

@@ -61,10 +61,10 @@ class EvidenceBlock(Block):
 
 
 class MirrorBlock(Block):
-    """The other face of a rule: another preference over the same test."""
+    """The other face of a rule: another preference over the same test. Without a `text` the answer is it."""
 
-    text: str
     answer: str
+    text: str | None = None
     default: str | None = None
     evidence: list[EvidenceBlock] = Field(default_factory=list[EvidenceBlock])
     rule_is: list[str] = Field(default_factory=list[str])

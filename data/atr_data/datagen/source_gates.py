@@ -51,6 +51,14 @@ def tags_proven(test: TestScenario) -> Failures:
             yield row.path, f"{row.key} is tagged {row.tag}, but {reason}"
 
 
+def tempting(test: TestScenario) -> Failures:
+    """S2 of a second face: another row meets every limit and beats the golds on all pull fields."""
+    if not any(row.tag == "pull" for row in test.world.candidates()):
+        where = (*test.path[:-1], "mirror", "rule_is")
+        fields = _list(list(test.rule.test.pulls))
+        yield where, f"singles out what is best on {fields} within the limits; another face is needed"
+
+
 def _tag_problems(row: Row, test: TestScenario) -> Iterator[str]:
     broken = [str(p) for p in test.must if not p(row.attributes)]
     missed = [str(p) for p in test.rule_is if not p(row.attributes)]
@@ -176,7 +184,7 @@ def facts_used(session: LearningScenario) -> Failures:
     """
     used = set[str]().union(*(step.facts for step in session.steps))
     named = set[str]().union(*(step.keys for step in session.steps))
-    rows = [row for row in session.world.rows if row.key in named] or list(session.world.rows)
+    rows = [row for row in session.world.rows if row.names & named] or list(session.world.rows)
     tools = {stem(part) for step in session.steps for part in step.gold.tool.split("_")}
     for name, value in session.know.items():
         picks = isinstance(value, bool) or plain(value).lower() in ("yes", "no")

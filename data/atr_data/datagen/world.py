@@ -25,6 +25,12 @@ class Row:
     attributes: Mapping[str, Any]
     path: Path
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The keys by which a call can address the object: its own, and that of an order, booking, ..."""
+        linked = (str(self.attributes[name]) for name in LINK_PREFIXES if name in self.attributes)
+        return frozenset({self.key, *linked})
+
 
 @dataclass(frozen=True, slots=True)
 class World:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from atr_data.datagen.episode_gates import Case
 from atr_data.datagen.text import jaccard, words
-from atr_data.datagen.validity.corpus import Corpus, Metrics, compared
+from atr_data.datagen.validity.corpus import Corpus, Metrics, acting_tool, compared
 from atr_data.episode import Reference
 
 Pair = tuple[float, int, int]
@@ -29,6 +29,7 @@ def variety(corpus: Corpus) -> Metrics:
     return {
         **_rules(corpus),
         "dup.binding_top_share": max(bindings(corpus).values()) / len(corpus.tests),
+        "dup.binding_top_share_by_target": max(bindings_by_target(corpus).values()) / len(corpus.tests),
         "dup.instruction_pairs_ge_0.6": _alike(words(case.test.instruction) for case in corpus.tests),
         **_learning(corpus),
         "dup.cross_persona_ref_names": _shared_names(corpus),
@@ -59,6 +60,16 @@ def bindings(corpus: Corpus) -> Counter[tuple[str, ...]]:
     found = Counter[tuple[str, ...]]()
     for case in corpus.tests:
         found[_binding(case)] += case.rule.check_type != "param_id"
+    return found
+
+
+def bindings_by_target(corpus: Corpus) -> Counter[tuple[str, ...]]:
+    """As bindings, where a confirmation counts for the tool that is to be confirmed: what one learns of
+    confirming an order says nothing of confirming a reply."""
+    found = Counter[tuple[str, ...]]()
+    for case in corpus.tests:
+        target = (acting_tool(case),) if case.rule.check_type == "confirm" else ()
+        found[(*_binding(case), *target)] += case.rule.check_type != "param_id"
     return found
 
 

