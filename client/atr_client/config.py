@@ -49,7 +49,7 @@ Variant = Annotated[str, AfterValidator(_variant)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class EpisodeConfig(_Section):
@@ -182,6 +182,20 @@ class RunConfig(_Section):
     smoke: bool = False
 
 
+class _UniqueKeys(yaml.SafeLoader):
+    """A key that stands twice is an error: YAML would drop the first, and a limit of costs with it."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                )
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
 def load_config(name: str) -> RunConfig:
     """Reads a configuration by path, or by the name of one that ships with the package.
 
@@ -189,7 +203,7 @@ def load_config(name: str) -> RunConfig:
     """
     path = _find(name)
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeys)
     except yaml.MarkedYAMLError as error:
         line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ConfigError(f"{path}:{line} not YAML: {error.problem}") from error
@@ -219,7 +233,7 @@ def suggestion(word: str, known: tuple[str, ...] | list[str]) -> str:
 
 def _find(name: str) -> Path:
     path = Path(name)
-    if path.suffix in (".yaml", ".yml") or path.exists():
+    if path.suffix in (".yaml", ".yml") or path.is_file():
         return path
     packaged = packaged_configs()
     if name not in packaged:

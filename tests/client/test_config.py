@@ -52,6 +52,15 @@ def _episodes(folder: Path, *personas: str) -> Path:
         ("name: x\nvariants: [atr]\nmodels: [m]\nlimits: {cells: 0}\n", "limits.cells"),
         ("name: x\nvariants: [atr]\nmodels: [m]\nuser_sim: {make: paid}\n", "user_sim.make"),
         ("- a\n", "expected keys and values"),
+        ("name: x\nvariants: [atr]\nmodels: [m]\nlimits: {cost_usd: .inf}\n", "limits.cost_usd"),
+        (
+            "name: x\nvariants: [atr]\nmodels: [{id: m, price: {input: .inf, output: 1}}]\n",
+            "models.0.price.input",
+        ),
+        (
+            "name: x\nlimits: {cost_usd: 5}\nlimits: {cells: 2}\n",
+            "line 3 not YAML: the key 'limits' stands twice",
+        ),
         ("name: [x\n", "not YAML"),
         ("\x00", "cannot be read"),
     ],
@@ -67,6 +76,14 @@ def test_a_wrong_configuration_is_one_line_with_file_key_and_reason(
     assert reason in message
     assert message.startswith(str(path))
     assert "\n" not in message
+
+
+def test_a_folder_does_not_hide_the_packaged_configuration_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quickstart").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_config("quickstart").name == "quickstart"
 
 
 def test_an_unknown_name_suggests_a_packaged_configuration() -> None:

@@ -36,12 +36,12 @@ class Asker:
         return _learn(view, asks=self.remembers) if view.is_learning else self._test(view)
 
     def _test(self, view: View) -> ModelReply:
+        memory = Memory(_remembered(view) if self.remembers else (), view.request, view.tools)
         if not view.done:
-            return _look(view)
+            return _look(view, memory)
         failed = len([done for done in view.writes if done.is_error])
         if len(view.writes) > failed or failed == TRIES:
             return _reply(view, FINISH_SESSION, {})
-        memory = Memory(_remembered(view) if self.remembers else (), view.request, view.tools)
         tool = _tool(memory, view.rows)
         if tool is None:
             return _reply(view, FINISH_SESSION, {})
@@ -57,15 +57,15 @@ def _learn(view: View, *, asks: bool) -> ModelReply:
         case Say(text):
             return _reply(view, SEND_TO_USER, {"output": text, "reason": REASON})
         case Look():
-            return _look(view)
+            return _look(view, Memory((), view.request, view.tools))
         case Act(tool, arguments):
             return _reply(view, tool.name, arguments)
 
 
-def _look(view: View) -> ModelReply:
+def _look(view: View, memory: Memory) -> ModelReply:
     """Everything that can be searched or listed, in one turn."""
     calls = [
-        _call(view, tool.name, search_arguments(tool, view.request), position)
+        _call(view, tool.name, search_arguments(tool, memory), position)
         for position, tool in enumerate(tool for tool in view.tools if tool.name.startswith(LOOKING))
     ]
     return ModelReply(tool_calls=calls)

@@ -14,8 +14,10 @@ from atr_client.models.base import ToolSpec
 from atr_client.models.offline.choosing import RIVALS
 from atr_client.models.offline.reading import is_writing, properties
 
-Decision = Literal["tool", "object", "value", "confirm"]
+Decision = Literal["tool", "object", "value", "confirm", "any"]
 
+ENOUGH = 2
+"""Questions about the tools at hand after which an agent that has to weigh what asking costs asks no more."""
 _IN_GENERAL = "In general,"
 _PASSED_OVER = frozenset({"field", "sort_by", "update_scope", "language", "update_action"})
 
@@ -40,7 +42,8 @@ def next_topic(
     tools: Sequence[ToolSpec], near: Collection[str], asked: str, *, only_near: bool
 ) -> Topic | None:
     """The first question that was not asked yet: those about the tools at hand, then those about tools for
-    the same things, then all others. `only_near`: a written question about the tools at hand, or none."""
+    the same things, then all others. `only_near`: a written question about the tools at hand while fewer than
+    ENOUGH of those were asked, else none."""
     things = {_thing(name) for name in near}
 
     def distance(topic: Topic) -> int:
@@ -48,9 +51,12 @@ def next_topic(
             return 0
         return 1 if things & {_thing(name) for name in topic.tools} else 2
 
-    fresh = [topic for topic in topics(tools) if topic.question not in asked]
+    known = topics(tools)
     if only_near:
-        fresh = [topic for topic in fresh if topic in _written() and not distance(topic)]
+        known = [topic for topic in known if topic in _written() and not distance(topic)]
+        if sum(topic.question in asked for topic in known) >= ENOUGH:
+            return None
+    fresh = [topic for topic in known if topic.question not in asked]
     return min(fresh, key=distance, default=None)
 
 

@@ -17,6 +17,10 @@ from atr_client.models.offline.wording import ceiling, count_near, moments, rari
 _IDENTITY = frozenset({"shipping_address", "payment_method", "contact_info", "traveler_info", "guest_info"})
 _ROUTE = re.compile(r"\bfrom ([A-Z][\w .,'-]*?) to ([A-Z][\w .'-]*?(?:, [A-Z]{2}\b)?)(?=[\s,.;]|$)")
 _FACT = re.compile(r"\bThe ([a-z]+(?: [a-z]+)*?) is (.+?)\.?(?=\s+(?:The [a-z]|Please )|\s*$)", re.M)
+_LOOKING_UP = re.compile(
+    r"\b(?:find|dig|look (?:up|for|through)|search|track down|pull up|show me|go through|check on|list)\b",
+    re.I,
+)
 _NOUNS = {
     "quantity": ("pack", "bag", "box", "bottle", "unit", "item", "piece", "set"),
     "party_size": ("people", "person", "guest", "of us", "adult"),
@@ -38,9 +42,18 @@ def facts(text: str) -> dict[str, str]:
     return {match[1].replace(" ", "_"): match[2].strip() for match in _FACT.finditer(text)}
 
 
-def search_arguments(tool: ToolSpec, request: str) -> dict[str, Any]:
-    """The required arguments of a search, wide rather than narrow: text filters match on any shared word."""
-    return {name: _plain(name, properties(tool)[name], request) or request.strip() for name in required(tool)}
+def search_arguments(tool: ToolSpec, memory: Memory) -> dict[str, Any]:
+    """The required arguments of a search, wide rather than narrow: text filters match on any shared word.
+    Where finding something is all that is asked, a statement may say in which part to look."""
+    arguments = {
+        name: _plain(name, properties(tool)[name], memory.request) or memory.request.strip()
+        for name in required(tool)
+    }
+    if _LOOKING_UP.search(memory.request):
+        options = [name for name, schema in properties(tool).items() if "enum" in schema]
+        decided = {name: memory.value(tool, name, None) for name in options}
+        arguments |= {name: value for name, value in decided.items() if value is not None}
+    return arguments
 
 
 def action_arguments(tool: ToolSpec, memory: Memory, rows: Sequence[Row], skip: int = 0) -> dict[str, Any]:
@@ -70,13 +83,13 @@ def _argument(
     request = memory.request
     if "enum" in schema:
         said = facts(request).get(name, "").replace(" ", "_")
-        value = best_value(tool, name, memory.on_value(tool, name))
+        chosen = _chosen(tool, memory, rows, skip)
+        value = memory.value(tool, name, chosen)
         value = value or (said if said in schema["enum"] else best_value(tool, name, request))
         return value or (schema["enum"][0] if needed else None)
     if name.endswith(("_id", "_ids")):
         key = row_key(name)
-        found = [row for row in rows if row.fields.get(key)]
-        ranked = best_rows(found, request, memory.on_object(tool, found)) if found else []
+        ranked = _ranked(tool, key, memory, rows)
         if name.endswith("_ids"):
             return _ids(key, ranked, request) if ranked or needed else None
         chosen = ranked[min(skip, len(ranked) - 1)].fields[key] if ranked else None
@@ -84,6 +97,18 @@ def _argument(
     if not needed and name != "recipient" and name not in facts(request):
         return None
     return _plain(name, schema, request)
+
+
+def _ranked(tool: ToolSpec, key: str, memory: Memory, rows: Sequence[Row]) -> list[Row]:
+    found = [row for row in rows if row.fields.get(key)]
+    return best_rows(found, memory.request, memory.on_object(tool, found)) if found else []
+
+
+def _chosen(tool: ToolSpec, memory: Memory, rows: Sequence[Row], skip: int) -> Row | None:
+    """The object that the first id of a call stands for."""
+    name = next((name for name in properties(tool) if name.endswith(("_id", "_ids"))), None)
+    ranked = _ranked(tool, row_key(name), memory, rows) if name else []
+    return ranked[min(skip, len(ranked) - 1)] if ranked else None
 
 
 def _ids(key: str, ranked: Sequence[Row], request: str) -> list[str]:

@@ -11,7 +11,17 @@ from typing import cast
 
 from atr_client.models.offline.reading import Row
 from atr_client.models.offline.senses import lexicon, scales, when_and_what
-from atr_client.models.offline.wording import Bound, bounds, count_near, dates, rarity, stem, stems, tokens
+from atr_client.models.offline.wording import (
+    Bound,
+    bounds,
+    count_near,
+    date_bounds,
+    dates,
+    rarity,
+    stem,
+    stems,
+    tokens,
+)
 
 STATEMENT_WEIGHT = 3.0
 WHEN_WEIGHT = 0.3
@@ -67,8 +77,12 @@ def within_limits(rows: Sequence[Row], request: str) -> list[Row]:
     people = count_near(request, _PEOPLE) or 0
     for bound in bounds(request):
         kept = [row for row in kept if _meets(row, bound)] or kept
+    limits = date_bounds(request)
+    for limit in limits:
+        kept = [row for row in kept if all(map(limit.allows, _days(row)))] or kept
     for date in dates(request):
-        kept = [row for row in kept if date in row.text] or kept
+        if date not in [limit.day for limit in limits]:
+            kept = [row for row in kept if date in row.text] or kept
     kept = [row for row in kept if (_number(row, _PLACES) or people) >= people] or kept
     asked = set(stems(request))
     for key in {key: None for row in kept for key in row.fields if not key.endswith(("_id", "_ids"))}:
@@ -107,6 +121,10 @@ def _meets(row: Row, bound: Bound) -> bool:
     in_money = not bound.unit or bound.unit in _COUNTED_IN_MONEY
     value = _number(row, _MONEY) if in_money else _measure(row, bound.unit)
     return value is None or bound.allows(value)
+
+
+def _days(row: Row) -> list[str]:
+    return [found for value in row.fields.values() if isinstance(value, str) for found in dates(value)]
 
 
 def _measure(row: Row, unit: str) -> float | None:

@@ -10,9 +10,10 @@ from math import fsum
 
 from atr_client.models.base import ToolSpec
 from atr_client.models.offline.asking import Decision, Topic, topic_of
-from atr_client.models.offline.choosing import tool_leanings, value_leanings
+from atr_client.models.offline.choosing import best_value, tool_leanings, value_leanings
 from atr_client.models.offline.objects import evidence, within_limits
-from atr_client.models.offline.reading import Row, Statement
+from atr_client.models.offline.options import value_by_description
+from atr_client.models.offline.reading import Row, Statement, properties
 from atr_client.models.offline.senses import lexicon
 from atr_client.models.offline.wording import rarity
 from atr_user_sim.offline.words import situations
@@ -23,13 +24,15 @@ MOST_EVIDENCE = 2.0
 """How much the evidence for a decision counts at most, beside being about the case at hand."""
 
 _CHECK_FIRST = re.compile(
-    r"\b(?:check|confirm|clear|approve|okay|sign off|run|ask|tell|show|consult|hear)\b.{0,40}"
+    r"\b(?:check|confirm|clear|approve|okay|sign off|run|ask|tell|show|consult|hear|ring|call)\b.{0,40}"
     r"\b(?:me|with me|past me|by me|first|before|beforehand)\b"
-    r"|\b(?:my|your) (?:ok|okay|go-ahead|approval|say-so|yes|nod|word|blessing|consent|permission)\b"
-    r"|\b(?:before|until|unless) I(?:'ve| have)? "
-    r"(?:say|said|nod|agree|agreed|approve|approved|sign|confirm|see|seen)\b"
-    r"|\bbefore you\b|\bwithout asking\b|\bwait for me\b"
-    r"|\blet me (?:see|hear|approve|confirm)\b.{0,40}\b(?:first|before)\b",
+    r"|\b(?:my|your) (?:ok|okay|go-ahead|approval|say-so|yes|nod|word|blessing|consent|permission|verdict)\b"
+    r"|\b(?:before|until|till|unless) (?:I|we)(?:['’]ve| have)? (?:\w+ ){0,4}?"
+    r"(?:say|said|nod|nodded|agree|agreed|approve|approved|sign|signed|confirm|confirmed|see|seen|heard|read"
+    r"|allow|allowed|okayed|answer|answered)\b"
+    r"|\bbefore you\b|\bwithout asking\b|\bwait for me\b|\bhold (?:it|that|them|off)\b"
+    r"|\b(?:final|last) (?:say|word)\b|\b(?:talk|walk) me through\b|\bget back to me\b"
+    r"|\blet me (?:see|hear|approve|confirm|know)\b.{0,40}\b(?:first|before)\b",
     re.I,
 )
 
@@ -57,6 +60,18 @@ class Memory:
             return float(max(value_leanings(tool, parameter, statement.text).values()))
 
         return self._best(tool, "value", leaning)
+
+    def value(self, tool: ToolSpec, parameter: str, chosen: Row | None) -> str | None:
+        """The enum value that a statement decides on: by what the chosen object says of the values, else by
+        what people call them."""
+        values = properties(tool)[parameter]["enum"]
+
+        def described(statement: Statement) -> str | None:
+            return value_by_description(chosen, values, statement.text, self.request) if chosen else None
+
+        said = self._best(tool, "value", lambda statement: 1.0 if described(statement) else 0.0)
+        by_description = described(Statement(said, "")) if said else None
+        return by_description or best_value(tool, parameter, self.on_value(tool, parameter))
 
     def on_object(self, tool: ToolSpec, rows: Sequence[Row]) -> str:
         fitting = within_limits(rows, self.request)

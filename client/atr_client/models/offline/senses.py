@@ -21,7 +21,9 @@ _OPENING = re.compile(
     re.I,
 )
 _TURNING_PAIRS = frozenset({("rather", "than"), ("instead", "of"), ("ahead", "of")})
-_TURNING_WORDS = frozenset("not never no none nothing without avoid skip than cannot".split())
+_TURNING_WORDS = frozenset(
+    "not never no none nothing nobody nowhere neither nor without avoid skip than cannot".split()
+)
 _PREFERRING = frozenset(
     map(stem, "prefer choose pick favor favour take rather like want value buy book love trust".split())
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -33,6 +33,12 @@ _ENDINGS = (
     ("ly", ""),
 )
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?")
+_DATE_AND_ON = re.compile(r"\b(\d{4}-\d{2}-\d{2}) or (later|after|earlier|before)\b", re.I)
+_AROUND_DATE = re.compile(r"\b(since|after|before|until) (\d{4}-\d{2}-\d{2})\b", re.I)
+_SIDES: Mapping[str, Literal["from", "to"]] = {
+    **dict.fromkeys(("later", "after", "since"), "from"),
+    **dict.fromkeys(("earlier", "before", "until"), "to"),
+}
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\b\.?|\b([01]?\d|2[0-3]):([0-5]\d)\b", re.I)
 _NUMBER = r"\$?\s*(\d[\d,]*(?:\.\d+)?)\s*(?!-\d)(?:([a-z]+)\b)?"
 _AT_MOST = re.compile(
@@ -96,6 +102,29 @@ def rarity(documents: Sequence[Iterable[_Word]]) -> dict[_Word, float]:
 
 def dates(text: str) -> list[str]:
     return [match[1] for match in _DATE.finditer(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class DateBound:
+    """A first or a last day that a request states; `open` leaves the day itself out."""
+
+    day: str
+    side: Literal["from", "to"]
+    open: bool
+
+    def allows(self, day: str) -> bool:
+        if day == self.day:
+            return not self.open
+        return (day > self.day) == (self.side == "from")
+
+
+def date_bounds(text: str) -> list[DateBound]:
+    """Limits on dates that a text states: `2026-05-01 or later`, `before 2026-05-01`."""
+    found = [DateBound(m[1], _SIDES[m[2].lower()], open=False) for m in _DATE_AND_ON.finditer(text)]
+    return found + [
+        DateBound(m[2], _SIDES[m[1].lower()], open=m[1].lower() in ("after", "before"))
+        for m in _AROUND_DATE.finditer(text)
+    ]
 
 
 def moments(text: str) -> list[str]:
