@@ -85,12 +85,11 @@ def check_oracle(episode: Episode, variant: str) -> None:
 
 
 def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) -> Row:
-    options = cell.options
     score = score_folder(
         cell.folder,
         cell.episode,
         variant=cell.key.variant,
-        trace_footers=options.traces and options.trace_footers,
+        trace_footers=cell.options.trace_footers,
     )
     duration = time.monotonic() - started
     return finished_row(cell.name, cell.folder, score.document["metrics"], trajectories, duration=duration)

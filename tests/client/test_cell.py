@@ -14,6 +14,7 @@ from atr_client.cell_run import run_cell
 from atr_client.errors import CellBusy, PreflightError
 from atr_client.faults import CellAbort
 from atr_data.calls import CallRecord, SessionEnd, SessionStart, read_calls
+from atr_data.load import load_trajectory
 
 
 async def test_a_finished_cell_leaves_every_file_of_the_layout(tmp_path: Path) -> None:
@@ -69,6 +70,16 @@ async def test_an_oracle_variant_tells_its_statements_and_skips_learning(tmp_pat
     assert full.contexts == {"t0": both, "t1": both}
 
 
+async def test_each_test_of_the_target_oracle_has_a_frozen_memory_of_its_own(tmp_path: Path) -> None:
+    cell = small_cell(tmp_path, variant="oracle_target", player=Player("oracle_target"))
+    await run_cell(cell)
+    records = list(read_calls(cell.folder.calls))
+    assert {record.variant for record in records} == {"oracle_target"}
+    calls = [(r.session_id, r.tool) for r in records if isinstance(r, CallRecord)]
+    tools = ["append_prior_statement", "freeze", "open_snapshot", "render_context"]
+    assert calls == [(session, tool) for session in ("t0", "t1") for tool in tools]
+
+
 async def test_an_oracle_without_its_statement_fails_before_any_session(tmp_path: Path) -> None:
     cell = small_cell(tmp_path, variant="oracle_target")
     rules = [cell.episode.rules[0].model_copy(update={"canonical_answer": " "}), cell.episode.rules[1]]
@@ -92,7 +103,10 @@ async def test_the_call_log_holds_every_session_and_every_memory_call(tmp_path: 
         ("l0", "append_session"),
         ("l1", "render_context"),
     ]
+    frozen = [r.tool for r in calls if r.session_id == "t0"]
+    assert frozen == ["freeze", "open_snapshot", "render_context"]
     assert calls[1].arguments["messages"].startswith("sha256:")
+    assert calls[1].turn_idx == len(load_trajectory(cell.folder.trajectory("l0")).messages)
     assert "hello" not in cell.folder.calls.read_text()
 
 
@@ -116,14 +130,17 @@ async def test_after_an_abort_parallel_test_sessions_still_run_to_their_end(tmp_
     assert json.loads(cell.folder.manifest.read_text())["complete"] is False
 
 
-async def test_a_second_writer_is_refused_while_the_first_one_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+async def test_a_second_writer_is_refused_while_the_first_one_works(tmp_path: Path, fresh: bool) -> None:
+    first = small_cell(tmp_path, options=CellOptions(fresh=fresh))
+
     class Intruder(Player):
         async def __call__(self, session, **kwargs):
             with pytest.raises(CellBusy, match="another process"):
                 await run_cell(small_cell(tmp_path))
             return await super().__call__(session, **kwargs)
 
-    await run_cell(replace(small_cell(tmp_path), run_session=Intruder("atr")))
+    await run_cell(replace(first, run_session=Intruder("atr")))
     assert (await run_cell(small_cell(tmp_path))).skipped
 
 

@@ -136,8 +136,9 @@ async def test_a_session_whose_end_was_not_logged_gets_its_record_on_resume(tmp_
 async def test_temporary_files_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     cell = small_cell(tmp_path)
     cell.folder.create()
-    (cell.folder.trajectories / "l0.json.tmp").write_text("{")
-    (cell.folder.path / "cell_manifest.json.tmp").write_text("{")
+    cell.folder.traces.mkdir()
+    for folder in (cell.folder.path, cell.folder.trajectories, cell.folder.traces):
+        (folder / "never_written_again.json.tmp").write_text("{")
     await run_cell(cell)
     assert not list(cell.folder.path.rglob("*.tmp"))
 

@@ -78,6 +78,7 @@ async def test_nothing_runs_when_another_process_writes_to_one_of_the_cells(tmp_
             cells = [small_cell(tmp_path, persona="p1", player=inner), small_cell(tmp_path, persona="p0")]
             with pytest.raises(CellBusy, match=str(first.folder.path)):
                 await run_sweep(cells)
+            assert not cells[0].folder.path.exists()
             return await super().__call__(session, **kwargs)
 
     report = await run_sweep([replace(first, run_session=Intruder("atr"))])

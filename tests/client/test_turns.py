@@ -16,7 +16,7 @@ from mcp import StdioServerParameters
 
 from atr_client.environments import open_environment
 from atr_client.faults import CellAbort
-from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.recorder import SessionRecorder
 from atr_client.session import run_session
 from atr_client.turns import SessionSettings, ToolOutcome
@@ -121,11 +121,33 @@ async def test_arguments_no_wire_can_carry_are_refused_and_logged(
 
 
 async def test_text_no_encoding_can_carry_is_written_with_replacement_signs(tmp_path: Path) -> None:
-    odd = ModelReply("a\ud800b", [ToolCall(id="i\udfff", name="nope\ud800")])
+    odd = ModelReply("a\ud800b", [ToolCall(id="i\udfff", name="nope\ud800")], reasoning_content="r\ud800")
     trajectory, calls = await play(Script(odd, FINISH), tmp_path)
     assert trajectory.messages[2].content == "a?b"
+    assert trajectory.messages[2].reasoning_content == "r?"
     assert [(call.call_id, call.tool) for call in calls] == [("i?", "nope?")]
     assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
+
+
+async def test_a_call_id_that_comes_again_in_a_turn_or_later_becomes_another(tmp_path: Path) -> None:
+    twice = ModelReply(
+        tool_calls=[ToolCall(id="c1", name="list_files"), ToolCall(id="c1", name="list_files")]
+    )
+    trajectory, calls = await play(Script(twice, one_call("list_files", {}), FINISH), tmp_path)
+    assert [call.call_id for call in calls] == ["c1", "c1_again_1", "c1_again_2"]
+    assert trajectory.messages[6].tool_call_id == "c1_again_2"
+    assert trajectory.reply_faults == {"duplicate_call_id": 2}
+
+
+@pytest.mark.parametrize(
+    ("finish", "fault"),
+    [("length", "truncated"), ("refusal", "refusal"), ("content_filter", "content_filter")],
+)
+async def test_a_reply_that_the_provider_ended_early_is_counted(
+    tmp_path: Path, finish: Finish, fault: str
+) -> None:
+    trajectory, _ = await play(Script(ModelReply("so far", finish=finish), FINISH), tmp_path)
+    assert trajectory.reply_faults == {fault: 1}
 
 
 async def test_a_dropped_argument_is_noted_in_the_call_log(tmp_path: Path) -> None:
@@ -159,6 +181,17 @@ async def test_the_deadline_cuts_a_slow_call_and_keeps_the_transcript() -> None:
         "delete_files of 2 cut off",
         "move_files of 2 cut off",
     ]
+
+
+async def test_the_time_before_the_first_reply_counts_against_the_deadline() -> None:
+    class SlowToList:
+        async def tools(self) -> Sequence[ToolSpec]:
+            await anyio.sleep(0.05)
+            return []
+
+    trajectory = await run(Script(FINISH), SlowToList(), timeout=0.02)
+    assert (trajectory.termination_reason, trajectory.step_count) == ("timeout", 0)
+    assert trajectory.duration_seconds >= 0.05
 
 
 async def test_calls_cut_off_by_the_deadline_are_in_the_call_log(tmp_path: Path) -> None:

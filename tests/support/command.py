@@ -22,9 +22,10 @@ def call(*arguments: object) -> int:
 
 
 def write_config(folder: Path, **keys: Any) -> Path:
-    """A run configuration; JSON is YAML."""
+    """A run configuration of the quickstart's persona, unless the keys say otherwise; JSON is YAML."""
     path = folder / "run.yaml"
-    path.write_text(json.dumps({"name": "x", "variants": ["atr"], **keys}), encoding="utf-8")
+    one = {"name": "x", "episodes": {"select": ["odalys_renner*"]}, "variants": ["atr"]}
+    path.write_text(json.dumps({**one, **keys}), encoding="utf-8")
     return path
 
 

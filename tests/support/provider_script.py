@@ -106,12 +106,15 @@ class _Roles:
 def offline_script(
     folder: Path, episodes: Path, agent: AgentModel | PrivilegedModel, variant: str, names: Mapping[str, str]
 ) -> tuple[Script, Mapping[str, Any]]:
-    """Plays the cell of the one episode in `episodes` offline, one session after the other.
+    """Plays the cell of the quickstart's persona in `episodes` offline, one session after the other.
 
     `names` are the models that are to play `agent`, and `router`, `classifier` and `simulator` if models are
     to play the user. Returns the script and the cell's row.
     """
-    config = RunConfig.model_validate({"name": "x", "variants": [variant], "models": ["offline/noop"]})
+    select = {"select": [QUICKSTART.stem.removesuffix("_seed000")]}
+    config = RunConfig.model_validate(
+        {"name": "x", "episodes": select, "variants": [variant], "models": ["offline/noop"]}
+    )
     (cell,) = plan_cells(config, folder, Overrides(episodes=episodes))
     noted = Noted(agent, names, [])
     players = cell.run_session

@@ -166,7 +166,8 @@ def test_reasoning_is_set_for_the_run_and_for_a_model_and_recorded(
     said: str, run: str, effort: str | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.yaml"
-    path.write_text(f"name: x\nvariants: [oracle_target]\nmodels: [{said}]\n{run}\n")
+    one = "episodes: {select: [odalys_renner]}"
+    path.write_text(f"name: x\n{one}\nvariants: [oracle_target]\nmodels: [{said}]\n{run}\n")
     config = load_config(str(path))
     (entry,) = chosen_models(config)
     (cell,) = plan_cells(config, tmp_path, Overrides())
