@@ -91,9 +91,9 @@ def read_calls(path: Path) -> Iterator[LogRecord]:
 
     Raises DataError for a bad line anywhere else.
     """
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines[:-1], start=1):
         try:
-            yield _ADAPTER.validate_python(json.loads(line))
+            yield _ADAPTER.validate_python(json.loads(line.decode()))
         except ValueError as error:
-            raise DataError(f"line {number} is no call record: {line[:80]!r}", path=path) from error
+            raise DataError(f"line {number} is no call record: {ascii(line[:80])[1:]}", path=path) from error

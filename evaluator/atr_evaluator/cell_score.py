@@ -118,8 +118,6 @@ def _score_log(path: Path, episode: Episode, variant: str | None) -> Evaluation:
         return score_log(episode, read_calls(path), variant)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from error
-    except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8 text", path=path) from error
 
 
 def _digest(episode: Episode, variant: str | None, paths: Iterable[Path]) -> str:

@@ -226,16 +226,17 @@ def test_the_call_log_is_a_source_of_its_own(tmp_path: Path) -> None:
     assert told["inputs_sha256"] != full["inputs_sha256"]
 
 
-def test_a_torn_last_line_of_the_log_is_no_obstacle(tmp_path: Path) -> None:
+@pytest.mark.parametrize("torn", [b'{"record": "call", "att', '{"tool": "caf\u00e9'.encode()[:-1]])
+def test_a_torn_last_line_of_the_log_is_no_obstacle(tmp_path: Path, torn: bytes) -> None:
     cell = write_cell(tmp_path / "cell", [trajectory("ts_0", [RIGHT])], log=True)
-    with (cell / "calls.jsonl").open("a") as log:
-        log.write('{"record": "call", "att')
+    with (cell / "calls.jsonl").open("ab") as log:
+        log.write(torn)
     assert score_cell(cell, episode(NEED), variant="atr", source="calls").document["metrics"]["success_count"]
 
 
 @pytest.mark.parametrize(
     ("log", "message"),
-    [(None, "cannot be read"), (b"\xff\n", "not UTF-8"), (b"{}\n", "line 1 is no call record")],
+    [(None, "cannot be read"), (b"\xff\n", "line 1 is no call record"), (b"{}\n", "line 1 is no call record")],
 )
 def test_a_log_that_cannot_be_read_is_one_clear_error(
     tmp_path: Path, log: bytes | None, message: str
