@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import filelock
 
@@ -42,8 +43,10 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             cell.folder.clear()
         cell.folder.remove_temporary_files()
         with cell_log(cell.folder.run_log, cell.key.cell_id):
-            manifest = _gated_manifest(cell)
-            if row := done_row(cell.folder, cell.sessions):
+            existing = read_manifest(cell.folder.manifest)
+            manifest = _gated_manifest(cell, existing)
+            # Without a manifest nobody knows which run a done marker speaks of.
+            if existing is not None and (row := done_row(cell.folder, cell.sessions)):
                 return CellResult((), row, skipped=True)
             manifest.write(cell.folder.manifest)
             check_oracle(cell.episode, cell.key.variant)
@@ -105,8 +108,7 @@ def _only_writer(folder: CellFolder) -> Generator[None]:
         raise CellBusy(f"another process is writing to {folder.path}") from error
 
 
-def _gated_manifest(cell: Cell) -> Manifest:
-    existing = read_manifest(cell.folder.manifest)
+def _gated_manifest(cell: Cell, existing: dict[str, Any] | None) -> Manifest:
     if existing is None:
         return cell.manifest
     options = cell.options

@@ -98,7 +98,7 @@ def verdict(row: Mapping[str, Any]) -> str:
     if row.get("skipped"):
         return "kept"
     if row["ok"]:
-        return f"done {row['ts_pass']}/{row['ts_total']}{_cost(row)}"
+        return f"passed {row['ts_pass']}/{row['ts_total']}{_cost(row)}"
     if row.get("stopped"):
         return "stopped"
     return f"{'aborted' if row.get('aborted') else 'failed'} ({row['error']})"

@@ -27,7 +27,7 @@ async def test_plain_lines_tell_start_and_end_of_every_cell(tmp_path: Path) -> N
     await run_sweep(_cells(tmp_path), progress=Lines(lines.append))
     assert len(lines) == 4
     assert "5 sessions" in lines[0]
-    assert lines[1].startswith("done 0/2 p0/")
+    assert lines[1].startswith("passed 0/2 p0/")
     assert lines[3].startswith("aborted (agent failed in session l0: no [answer])")
 
 
@@ -38,7 +38,7 @@ async def test_bars_show_every_cell_and_leave_one_line_for_each(tmp_path: Path) 
     with live_bars(console, [cell.key for cell in cells]) as bars:
         await run_sweep(cells, progress=bars)
     shown = screen.getvalue()
-    assert "done 0/2 p0/" in shown
+    assert "passed 0/2 p0/" in shown
     assert "no [answer]" in shown
 
 

@@ -57,6 +57,21 @@ async def test_a_done_cell_of_another_run_is_refused_before_its_marker_is_believ
         await run_cell(small_cell(tmp_path, max_steps=5))
 
 
+@pytest.mark.parametrize("text", [None, "{"])
+async def test_a_done_cell_without_a_manifest_is_looked_through_and_gets_one(
+    tmp_path: Path, text: str | None
+) -> None:
+    cell = small_cell(tmp_path)
+    await run_cell(cell)
+    cell.folder.manifest.unlink()
+    if text is not None:
+        cell.folder.manifest.write_text(text)
+    player = Player("atr")
+    result = await run_cell(small_cell(tmp_path, player=player))
+    assert (player.ran, result.skipped) == ([], False)
+    assert json.loads(cell.folder.manifest.read_text())["complete"] is True
+
+
 async def test_a_done_cell_that_lost_a_trajectory_runs_that_session_again(tmp_path: Path) -> None:
     cell = small_cell(tmp_path)
     await run_cell(cell)

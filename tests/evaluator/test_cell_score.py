@@ -236,7 +236,11 @@ def test_a_torn_last_line_of_the_log_is_no_obstacle(tmp_path: Path, torn: bytes)
 
 @pytest.mark.parametrize(
     ("log", "message"),
-    [(None, "cannot be read"), (b"\xff\n", "line 1 is no call record"), (b"{}\n", "line 1 is no call record")],
+    [
+        (None, "cannot be read"),
+        (b"\xff\n", "line 1 is no call record"),
+        (b"{}\n", "line 1 is no call record"),
+    ],
 )
 def test_a_log_that_cannot_be_read_is_one_clear_error(
     tmp_path: Path, log: bytes | None, message: str
