@@ -24,6 +24,8 @@ Test = tuple[str | int | None, ...]
 Outcomes = Mapping[Test, bool]
 """Whether a test that was run was passed; of several results of a test the last counts."""
 
+NONE_RAN = "no rule-blind model has run on these tests (run adds them with --nulls)"
+
 
 def rule_blind_outcomes(rows: Iterable[Row], root: Path | None) -> dict[str, list[Outcomes]]:
     """What the rule-blind models passed, in the scored cells of `rows` and all others below the outputs root:
@@ -46,6 +48,8 @@ def validity_line(model: str, rows: Sequence[Row], blind: Mapping[str, Sequence[
     """One clause per variant of the model's scored cells."""
     if model in RULE_BLIND_MODELS:
         return "validity: this model never learns a rule; it is what others are held against"
+    if not blind:
+        return f"validity: {NONE_RAN}"
     variants: dict[str, dict[Test, bool]] = {}
     for row in rows:
         folder = Path(row["runs_dir"])
@@ -59,7 +63,7 @@ def validity_line(model: str, rows: Sequence[Row], blind: Mapping[str, Sequence[
 def _clause(variant: str, outcomes: Outcomes, blind: Mapping[str, Sequence[Outcomes]]) -> str:
     compared = list(_comparisons(outcomes, blind))
     if not compared:
-        return f"{variant}: no rule-blind model has run on these tests (run adds them with --nulls)"
+        return f"{variant}: {NONE_RAN}"
     name, best = max(compared, key=lambda pair: pair[1].blind_passed)
     verdict = "above" if best.above else "NOT above"
     return (

@@ -101,8 +101,13 @@ def test_only_null_models_on_the_same_tests_in_the_same_order_compare(
 ) -> None:
     cell(tmp_path, model, FAILED, **other)
     row = cell(tmp_path, "a/b", PASSED)
-    said = "atr: no rule-blind model has run on these tests (run adds them with --nulls)"
+    said = "no rule-blind model has run on these tests (run adds them with --nulls)"
     assert said in printed(row, root=tmp_path)
+
+
+def test_without_any_null_model_it_is_said_once_for_all_variants(tmp_path: Path) -> None:
+    row = cell(tmp_path, "a/b", PASSED)
+    assert "\nvalidity: no rule-blind model has run on these tests" in printed(row, root=tmp_path)
 
 
 def test_a_null_model_that_did_not_run_them_all_is_no_yardstick(tmp_path: Path) -> None:
