@@ -198,8 +198,8 @@ class TurnLoop:
             InteractionEvent(
                 kind="send_event",
                 turn_idx=index,
-                output=_text(call, "output"),
-                reason=_text(call, "reason"),
+                output=call.text("output"),
+                reason=call.text("reason"),
                 was_hook_rescued=was_rescued,
             )
         )
@@ -208,7 +208,7 @@ class TurnLoop:
         self, user: SimulatedUser, sent: ToolCall | None, index: int, productive: bool
     ) -> End | None:
         if sent is not None:
-            output, reason = _text(sent, "output"), _text(sent, "reason")
+            output, reason = sent.text("output"), sent.text("reason")
             history = render_history(self._transcript.messages, exclude_call_id=sent.id)
             if await self._user_hears(user, output, reason, index, history):
                 return End("task_complete")
@@ -292,8 +292,3 @@ def _is_productive(outcome: ToolOutcome) -> bool:
     except ValueError:
         return True
     return not (isinstance(body, dict) and "count" in body and body["count"] == 0)
-
-
-def _text(call: ToolCall, argument: str) -> str:
-    value = call.arguments.get(argument, "")
-    return str(value).strip()

@@ -21,6 +21,10 @@ class ToolCall(BaseModel):
     requestor: Literal["assistant", "user"] = "assistant"
     parse_error: str | None = None
 
+    def text(self, argument: str) -> str:
+        """An argument as it is spoken: whatever was sent as stripped text, "" when it was left out."""
+        return str(self.arguments.get(argument, "")).strip()
+
 
 class Message(BaseModel):
     """One message. `turn_idx` counts from 0 (system) without gaps."""

@@ -45,7 +45,7 @@ def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
     first_sent = next((call for call in calls if call.name == SEND_TO_USER), None)
     for call in calls:
         if call is first_sent:
-            if output := str(call.arguments.get("output", "")).strip():
+            if output := call.text("output"):
                 yield f"[assistant to user]: {_cut(output, _MAX_TEXT)}"
         elif call.name not in (SEND_TO_USER, FINISH_SESSION):
             arguments = json.dumps(call.arguments, ensure_ascii=False)

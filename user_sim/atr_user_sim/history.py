@@ -52,7 +52,7 @@ def _call_lines(calls: Sequence[ToolCall], results: Sequence[Message], hidden: s
         if call.id == hidden or call.name in (FINISH_SESSION, CONFIRMATION):
             continue
         if call.name == SEND_TO_USER:
-            if output := str(call.arguments.get("output", "")).strip():
+            if output := call.text("output"):
                 yield output
         else:
             yield _invoked(call, result if result is not None and result.tool_call_id == call.id else None)

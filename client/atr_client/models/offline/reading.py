@@ -88,7 +88,7 @@ class View:
     @cached_property
     def sent(self) -> list[str]:
         return [
-            str(call.arguments.get("output", ""))
+            call.text("output")
             for message in self.messages
             for call in message.tool_calls or ()
             if call.name == SEND_TO_USER
