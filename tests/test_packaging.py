@@ -31,13 +31,14 @@ def test_the_wheel_puts_the_rooms_side_by_side(wheel: list[str]) -> None:
         "atr_memory",
         "atr_user_sim",
         "atr_evaluator",
+        "atr_datagen",
         "atr_client",
     }
 
 
 def test_the_wheel_carries_wording_prompts_episodes_and_configs(wheel: list[str]) -> None:
     assert "atr_ontology/tools.yaml" in wheel
-    assert "atr_client/prompts/base.md" in wheel
+    assert "atr_client/session/prompts/base.md" in wheel
     assert any(re.fullmatch(r"atr_user_sim/prompts/\w+\.md", name) for name in wheel)
     assert any(re.fullmatch(r"atr_data/episodes/\w+_seed000\.json", name) for name in wheel)
     assert "atr_client/configs/quickstart.yaml" in wheel

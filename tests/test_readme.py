@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 import pytest
 
-from atr_client.cli import cli as atr_client
-from atr_client.config import load_config
-from atr_client.endpoints import ModelClients
-from atr_client.registry import remote_specs
-from atr_servers.cli import cli as atr_server
+from atr_client.cli.app import cli as atr_client
+from atr_client.sweep.config import load_config
+from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.registry import remote_specs
+from atr_servers.cli.app import cli as atr_server
 from tests.conftest import ROOT
 
 COMMANDS = {"atr-client": atr_client, "atr-server": atr_server}

@@ -1,24 +1,26 @@
-"""Runs the benchmark: turn loop, cells, sweeps, command line.
-
-The names of the public API are imported when they are first used, so that a command's help answers at once.
-"""
+"""Runs the benchmark: turn loop, cells, sweeps, command line."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from atr_client.cell_run import run_cell as run_cell
-    from atr_client.session import run_session as run_session
-    from atr_client.sweep import run_sweep as run_sweep
+    from atr_client.cell.cell_runner import run_cell
+    from atr_client.session.session_runner import run_session
+    from atr_client.sweep.sweep_runner import run_sweep
 
-_HOMES = {"run_cell": "cell_run", "run_session": "session", "run_sweep": "sweep"}
+__all__ = ["run_cell", "run_session", "run_sweep"]
 
-__all__ = ["run_cell", "run_session", "run_sweep"]  # pyright: ignore[reportUnsupportedDunderAll]
+_HOME = {
+    "run_cell": "cell.cell_runner",
+    "run_session": "session.session_runner",
+    "run_sweep": "sweep.sweep_runner",
+}
 
 
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    """Loads the public names on first use: a command's `--help` must not wait for them."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,13 +1,22 @@
-"""Failures of a run that a person has to see, each in one line."""
+"""Everything that can go wrong in a run, as one tree: what a person must see, each in one line."""
 
 from __future__ import annotations
 
+from typing import Literal
 
-class ConfigError(Exception):
+Module = Literal["agent", "hook_retry", "router", "cls", "user_sim", "environment", "memory"]
+"""The part of a cell that broke."""
+
+
+class ClientError(Exception):
+    """The root of the tree."""
+
+
+class ConfigError(ClientError):
     """The command, the configuration or a path in it cannot be used as it stands."""
 
 
-class CellError(Exception):
+class CellError(ClientError):
     """A cell cannot run, or cannot go on; other cells are not touched by it."""
 
 
@@ -29,3 +38,35 @@ class PreflightError(CellError):
 
 class BudgetReached(CellError):
     """The sweep has cost what `limits.cost_usd` allows; no further session begins."""
+
+
+class CellAbort(CellError):
+    """Something around the agent broke, so nothing of the session in flight may be scored: it leaves no
+    trajectory. Finished sessions stay. `module` says what broke."""
+
+    def __init__(self, module: Module, session_id: str, reason: str) -> None:
+        self.module, self.session_id, self.reason = module, session_id, reason
+        super().__init__(f"{module} failed in session {session_id}: {reason}")
+
+
+class ModelError(ClientError):
+    """A model call failed for good: retries are spent, or the provider refused it."""
+
+
+class NotRecorded(ModelError):
+    """A replay's store has no such call. The message shows how the nearest recorded request differs."""
+
+
+class ContextOverflow(ModelError):
+    """The conversation no longer fits the model's context: an outcome of the session, not a failure."""
+
+
+class WireError(ClientError):
+    """A call failed at the provider or on the way. `status` is the HTTP status, None when there was no
+    answer; `retry_after` in seconds, as the provider asked. The message is the provider's, without keys."""
+
+    def __init__(
+        self, reason: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        self.retryable, self.status, self.retry_after = retryable, status, retry_after
+        super().__init__(reason)

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from inspect import isawaitable
 
-from atr_client.models.base import ModelError, ModelReply, ToolSpec
+from atr_client.errors import ModelError
+from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.trajectory import Message, ToolCall
 
 Responder = Callable[[Sequence[Message], Sequence[ToolSpec]], ModelReply | Awaitable[ModelReply]]

@@ -31,3 +31,8 @@ def _shuffled(session: SessionT, seed: int) -> SessionT:
     references = sorted(session.local_env.references, key=position)
     local_env = session.local_env.model_copy(update={"references": references})
     return session.model_copy(update={"local_env": local_env})
+
+
+def reordered(episode: Episode, seed: int | None) -> Episode:
+    """With the references shuffled by the seed, or as it is without one."""
+    return episode if seed is None else shuffle_references(episode, seed)

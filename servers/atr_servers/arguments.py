@@ -11,7 +11,7 @@ from typing import Any, cast
 from jsonschema import Draft202012Validator, ValidationError
 
 from atr_ontology import Parameter, Tool, input_schema
-from atr_servers.tables import Refusal, excerpt
+from atr_servers.domains.tables import Refusal, excerpt
 
 _MAX_PROBLEMS = 3
 _MAX_WHOLE_FLOAT = 2**53

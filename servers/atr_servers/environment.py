@@ -12,9 +12,9 @@ import structlog
 from atr_data.episode import PersonaProfile, Reference
 from atr_data.limits import check_arguments
 from atr_ontology import Domain, Tool, load_ontology
-from atr_servers import base, commerce, communication, reservation, scheduling, travel, workspace
 from atr_servers.arguments import nearest, read_arguments
-from atr_servers.tables import Refusal, Rows, State, excerpt
+from atr_servers.domains import base, commerce, communication, reservation, scheduling, travel, workspace
+from atr_servers.domains.tables import Refusal, Rows, State, excerpt
 
 _MODULES = {
     module.NAME: module for module in (commerce, reservation, travel, communication, scheduling, workspace)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import anyio
 
-from atr_client.config import load_config
-from atr_client.plan import Overrides, plan_cells
-from atr_client.sweep import run_sweep
+from atr_client.sweep.config import load_config
+from atr_client.sweep.plan import Overrides, plan_cells
+from atr_client.sweep.sweep_runner import run_sweep
 
 
 def main(config_name: str = "quickstart", episodes: str | None = None) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from atr_client.models.base import ModelError, ModelReply, ToolSpec
+from atr_client.errors import ModelError
+from atr_client.models.base import ModelReply, ToolSpec
 from atr_client.testing import FunctionModel, ScriptedModel
 from atr_data.trajectory import Message
 

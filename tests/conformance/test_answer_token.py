@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.vectors import Case, read_jsonl, report
 
 from atr_user_sim import answer_token
+from tests.support.vectors import Case, read_jsonl, report
 
 
 def _agrees(case: Case) -> bool:

@@ -11,14 +11,14 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.support.fake_model import FakeModel, tool_answer
-from tests.support.vectors import Case, read_jsonl, report
 
 from atr_data.episode import Episode, GoldStep, seed_of
 from atr_user_sim.brief import UserBrief
 from atr_user_sim.interface import CompletionFault, PoolRule, UserSimFault
 from atr_user_sim.model_backed import ModelClassifier, ModelRouter, ModelSimulator
 from atr_user_sim.opening import opening_hint
+from tests.support.fake_model import FakeModel, tool_answer
+from tests.support.vectors import Case, read_jsonl, report
 
 BRIEF = UserBrief("", "Sort the scans", {}, (), {}, "", {})
 

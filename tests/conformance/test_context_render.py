@@ -8,10 +8,10 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from tests.support.vectors import Case, read_jsonl, report
 
 from atr_data.trajectory import Message
 from atr_memory import MemoryStore, build_memory_server, render_transcript
+from tests.support.vectors import Case, read_jsonl, report
 
 
 async def _call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

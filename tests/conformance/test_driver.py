@@ -7,20 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support.cells import manifest_of
-from tests.support.vectors import read_jsonl, report
-
-from atr_client.cell import Cell, CellOptions
-from atr_client.cell_run import run_cell
-from atr_client.errors import ManifestMismatch
-from atr_client.faults import CellAbort
-from atr_client.isolation import outcome_of
-from atr_client.layout import CellKey
-from atr_client.recorder import SessionRecorder
-from atr_client.session import context_digest
+from atr_client.cell.cell_runner import run_cell
+from atr_client.cell.definition import Cell, CellOptions
+from atr_client.cell.isolation import outcome_of
+from atr_client.errors import CellAbort, ManifestMismatch
+from atr_client.outputs.layout import CellKey
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.session_runner import context_digest
 from atr_data.constants import SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall, Trajectory
+from tests.support.cells import manifest_of
+from tests.support.vectors import read_jsonl, report
 
 REFERENCE_REUSE = ("driver_31", "driver_55", "driver_56", "driver_61")
 """Cases that record what the original reuses and a strict run refuses."""

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.vectors import Case, read_jsonl, report
 
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_evaluator import evaluate_episode
+from tests.support.vectors import Case, read_jsonl, report
 
 FILE = "evaluator.jsonl.gz"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from atr_client.outputs.layout import DEFAULT_MODEL, CellKey
 from tests.support.vectors import read_jsonl, report
-
-from atr_client.layout import DEFAULT_MODEL, CellKey
 
 
 def _agrees(case: dict[str, Any]) -> bool:

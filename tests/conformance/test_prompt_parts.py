@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from atr_client.session.prompting import system_prompt_parts
 from tests.support.vectors import read_jsonl, report
-
-from atr_client.prompting import system_prompt_parts
 
 
 def _agrees(case: dict) -> bool:

@@ -9,6 +9,16 @@ from typing import Any
 
 import anyio
 import pytest
+
+from atr_client.errors import CellAbort
+from atr_client.session.environments import open_environment
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.session_runner import run_session
+from atr_client.session.turns import SessionSettings
+from atr_data.calls import CallLog
+from atr_data.episode import Episode, LearningSession, Rule, TestSession
+from atr_data.trajectory import InteractionEvent, Message, Trajectory
+from atr_user_sim import simulated_user
 from tests.support.scripted import (
     ScriptedAgent,
     ScriptedClassifier,
@@ -18,16 +28,6 @@ from tests.support.scripted import (
     Scripts,
 )
 from tests.support.vectors import Case, read_jsonl, report
-
-from atr_client.environments import open_environment
-from atr_client.faults import CellAbort
-from atr_client.recorder import SessionRecorder
-from atr_client.session import run_session
-from atr_client.turns import SessionSettings
-from atr_data.calls import CallLog
-from atr_data.episode import Episode, LearningSession, Rule, TestSession
-from atr_data.trajectory import InteractionEvent, Message, Trajectory
-from atr_user_sim import simulated_user
 
 CONFIRMATION = "get_user_confirmation"
 UNKNOWN = re.compile(r"Unknown tool: \S+")

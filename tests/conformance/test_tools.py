@@ -13,11 +13,11 @@ import pytest
 from mcp import Client
 from mcp.server import Server
 from mcp.types import TextContent
-from tests.support.comparison import agrees, same_json, same_order
-from tests.support.vectors import read_jsonl
 
 from atr_data.episode import Episode, PersonaProfile
 from atr_servers import build_server
+from tests.support.comparison import agrees, same_json, same_order
+from tests.support.vectors import read_jsonl
 
 Line = dict[str, Any]
 Builder = Callable[[Line], Server[Any]]

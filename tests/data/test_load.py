@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.sources import compiled
 
 from atr_data import DataError, load_episode, load_trajectory, validate_episode
-from atr_data.datagen.compile import episode_text
 from atr_data.load import is_plain_name
+from atr_datagen.source.compile import episode_text
+from tests.support.sources import compiled
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.tiny_episode import episode as tiny
 
 from atr_data.episode import Episode
 from atr_data.shuffle import shuffle_references
+from tests.support.tiny_episode import episode as tiny
 
 
 def world(ids: list[str]) -> Episode:

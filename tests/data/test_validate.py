@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.sources import compiled
 
 from atr_data import validate_episode
-from atr_data.datagen.compile import episode_text
+from atr_datagen.source.compile import episode_text
+from tests.support.sources import compiled
 
 Change = Callable[[dict[str, Any]], object]
 

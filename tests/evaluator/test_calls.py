@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluator.builders import TOOL, action, episode, log_of, trajectory
 
 from atr_data.calls import CallRecord, LogRecord, SessionEnd
 from atr_data.trajectory import Trajectory
 from atr_evaluator import evaluate_calls, evaluate_episode
+from tests.evaluator.builders import TOOL, action, episode, log_of, trajectory
 
 NEED = [action(arguments={"a": 1}, compare=["a"])]
 RIGHT, WRONG = (TOOL, {"a": 1}), (TOOL, {"a": 2})

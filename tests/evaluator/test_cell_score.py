@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evaluator.builders import TOOL, action, episode, log_of, trajectory, write_cell
 
 from atr_data.errors import DataError
 from atr_data.trajectory import Trajectory
 from atr_evaluator import SCORER_VERSION, evaluate_calls, evaluate_episode, score_cell
+from tests.evaluator.builders import TOOL, action, episode, log_of, trajectory, write_cell
 
 NEED = [action(arguments={"a": 1}, compare=["a"])]
 RIGHT, WRONG = (TOOL, {"a": 1}), (TOOL, {"a": 2})

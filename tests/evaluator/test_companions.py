@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evaluator.builders import TOOL, action, episode, log_of, trajectory, write_cell
 
 from atr_data.calls import CallLog
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_evaluator import pooled_companions, score_cell
+from tests.evaluator.builders import TOOL, action, episode, log_of, trajectory, write_cell
 
 ASK = "get_user_confirmation"
 CONFIRM = [action(ASK, {"target_tool": TOOL}, ["target_tool"])]

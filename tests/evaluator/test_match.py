@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluator.builders import TOOL, action, episode, trajectory
 
 from atr_evaluator import evaluate_episode
+from tests.evaluator.builders import TOOL, action, episode, trajectory
 
 CONFIRM = "get_user_confirmation"
 OTHER = "list_files"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluator.builders import TOOL, action, episode, trajectory
 
 from atr_data.trajectory import Trajectory
 from atr_evaluator import evaluate_episode
+from tests.evaluator.builders import TOOL, action, episode, trajectory
 
 NEED = [action()]
 CALL = (TOOL, {})

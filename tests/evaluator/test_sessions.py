@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.evaluator.builders import TOOL, action, episode, trajectory
 
 from atr_evaluator import evaluate_episode
+from tests.evaluator.builders import TOOL, action, episode, trajectory
 
 NEED = [action(arguments={"a": 1}, compare=["a"])]
 RIGHT, WRONG = (TOOL, {"a": 1}), (TOOL, {"a": 2})

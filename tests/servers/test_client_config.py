@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
-from tests.support.tiny_episode import write_episode
 
-from atr_servers.cli import main
-from atr_servers.client_config import CLIENTS
+from atr_servers.cli.app import main
+from atr_servers.cli.client_config import CLIENTS
+from tests.support.tiny_episode import write_episode
 
 
 def _printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

@@ -6,10 +6,11 @@ import inspect
 from typing import Any
 
 import pytest
-from tests.support.worlds import ADA, WORLDS, ref
 
 from atr_ontology import DOMAINS, Tool, load_ontology
-from atr_servers import Environment, base, commerce, communication, reservation, scheduling, travel, workspace
+from atr_servers import Environment
+from atr_servers.domains import base, commerce, communication, reservation, scheduling, travel, workspace
+from tests.support.worlds import ADA, WORLDS, ref
 
 MODULES = (commerce, reservation, travel, communication, scheduling, workspace)
 P1 = ref("product", "p1", price=12, category="tea")

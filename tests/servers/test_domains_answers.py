@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.worlds import ADA, WORLDS
 
 from atr_ontology import DOMAINS, load_ontology
 from atr_servers import Environment
+from tests.support.worlds import ADA, WORLDS
 
 Call = tuple[str, dict[str, Any], Any]
 TIMES = {"start_time": "2025-03-04T10:30:00", "end_time": "2025-03-04T12:00:00"}

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import structlog
-from tests.support.worlds import ADA, WORLDS, ref
 
 from atr_data.episode import Reference
 from atr_ontology import DOMAINS
 from atr_servers import Environment
+from tests.support.worlds import ADA, WORLDS, ref
 
 
 def tables(domain: str, *references: Any) -> dict[str, Any]:

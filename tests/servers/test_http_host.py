@@ -14,10 +14,10 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.support.tiny_episode import HOTELS, PRODUCTS
 
-from atr_servers.host import Host
-from atr_servers.http_app import create_app, is_loopback
+from atr_servers.hosts.environment_host import Host
+from atr_servers.hosts.http_app import create_app, is_loopback
+from tests.support.tiny_episode import HOTELS, PRODUCTS
 
 ADMIN = {"Authorization": "Bearer admin-secret"}
 SHOP: dict[str, Any] = {"domain": "commerce", "references": PRODUCTS}

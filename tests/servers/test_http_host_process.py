@@ -16,6 +16,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+
 from tests.support.tiny_episode import PRODUCTS, serve_command, write_episode
 
 

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.types import TextContent
-from tests.support.worlds import ADA, WORLDS
 
 from atr_ontology import DOMAINS, Parameter, Tool, load_ontology
 from atr_servers import Environment, serve_environment
 from atr_servers.environment import Answer
+from tests.support.worlds import ADA, WORLDS
 
 Call = tuple[str, dict[str, Any]]
 TOOLS: Mapping[str, tuple[Tool, ...]] = {domain: load_ontology().offered(domain) for domain in DOMAINS}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.server import Server
-from tests.support.tiny_episode import episode as tiny_episode
-from tests.support.worlds import ADA, WORLDS, ref
 
 from atr_data.episode import Episode, LocalEnv
 from atr_ontology import load_ontology
 from atr_servers import build_server
+from tests.support.tiny_episode import episode as tiny_episode
+from tests.support.worlds import ADA, WORLDS, ref
 
 GOLD_KEYS = {"gold_value", "labels", "required_actions", "expected_tools", "gold_trajectory"}
 OWN_KEYS = {"communication": {"labels"}, "workspace": {"labels"}}

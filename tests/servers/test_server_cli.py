@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.tiny_episode import GOLD, write_episode
 
-from atr_servers.cli import main
+from atr_servers.cli.app import main
+from tests.support.tiny_episode import GOLD, write_episode
 
 SESSION = ("--session", "tiny_shop_test")
 
@@ -32,7 +32,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 def test_help_needs_none_of_the_slow_imports() -> None:
     script = (
-        "import sys; from atr_servers.cli import main\n"
+        "import sys; from atr_servers.cli.app import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: print(sorted({'mcp', 'starlette', 'uvicorn', 'structlog'} & set(sys.modules)))"
     )
@@ -65,7 +65,7 @@ def test_an_interrupt_is_no_traceback(
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("atr_servers.cli.load_ontology", interrupted)
+    monkeypatch.setattr("atr_servers.cli.app.load_ontology", interrupted)
     assert run(capsys, "tools")[0] == 130
 
 

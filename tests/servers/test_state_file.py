@@ -13,13 +13,13 @@ import anyio
 import pytest
 from filelock import FileLock
 from mcp import Client, MCPError
-from tests.support.tiny_episode import PRODUCTS, serve_command, stdio_server, write_episode
 
 from atr_data.errors import DataError
 from atr_servers.environment import Environment
+from atr_servers.hosts.environment_spec import Binding, episode_environment
+from atr_servers.hosts.state_file import StateFile
 from atr_servers.server import serve_environment
-from atr_servers.spec import Binding, episode_environment
-from atr_servers.state import StateFile
+from tests.support.tiny_episode import PRODUCTS, serve_command, stdio_server, write_episode
 
 BINDING = Binding(environment_sha256="0" * 64, episode_id="tiny_seed000", session_id="tiny_shop_test")
 

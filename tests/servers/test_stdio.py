@@ -14,9 +14,9 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from tests.support.tiny_episode import GOLD, serve_command, stdio_server, write_episode
 
-from atr_servers.spec import episode_environment
+from atr_servers.hosts.environment_spec import episode_environment
+from tests.support.tiny_episode import GOLD, serve_command, stdio_server, write_episode
 
 ERAS = ("auto", "legacy")
 HELLO = {

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import anyio
 
-from atr_client.cell import Cell, CellOptions, SessionRunner
-from atr_client.layout import CellKey
-from atr_client.manifest import Manifest, ModelIdentity, new_manifest
-from atr_client.provenance import Provenance, episode_sha256
-from atr_client.recorder import SessionRecorder
-from atr_client.session import context_digest
+from atr_client.cell.definition import Cell, CellOptions, SessionRunner
+from atr_client.outputs.layout import CellKey
+from atr_client.outputs.manifest import Manifest, ModelIdentity, new_manifest
+from atr_client.outputs.provenance import Provenance, episode_sha256
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.session_runner import context_digest
 from atr_data.constants import SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall, Trajectory

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from atr_client.cli import main
+from atr_client.cli.app import main
 
 
 def call(*arguments: object) -> int:

@@ -10,12 +10,12 @@ from typing import Any
 
 import anyio
 
-from atr_client.cell import CellOptions
-from atr_client.cell_run import run_cell
-from atr_client.config import RunConfig
+from atr_client.cell.cell_runner import run_cell
+from atr_client.cell.definition import CellOptions
+from atr_client.cell.episode_runner import EpisodeRunner
 from atr_client.models.base import AgentModel, ModelReply, PrivilegedModel, ToolSpec
-from atr_client.plan import Overrides, plan_cells
-from atr_client.players import Players
+from atr_client.sweep.config import RunConfig
+from atr_client.sweep.plan import Overrides, plan_cells
 from atr_data import load_episode, packaged_episodes_dir
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message
@@ -118,7 +118,7 @@ def offline_script(
     (cell,) = plan_cells(config, folder, Overrides(episodes=episodes))
     noted = Noted(agent, names, [])
     players = cell.run_session
-    assert isinstance(players, Players)
+    assert isinstance(players, EpisodeRunner)
     players = replace(players, model=noted)
     if "router" in names:
         players = replace(players, user_of=noted.user_of)

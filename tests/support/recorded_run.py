@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from atr_client.cli import main
-from atr_client.models.offline.asker import Asker
+from atr_client.agents.asker import Asker
+from atr_client.cli.app import main
 from tests.support.command import write_config
 from tests.support.mock_provider import LlmockServer
 from tests.support.provider_script import offline_script, short_quickstart

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from atr_client.models.base import ModelError, ModelReply, ToolSpec
-from atr_client.turns import ToolOutcome
+from atr_client.errors import ModelError
+from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.session.turns import ToolOutcome
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 from atr_user_sim.interface import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from atr_data.datagen.compile import Compiled, read_sources
-from atr_data.datagen.report import CheckReport, GateResult
+from atr_datagen.gates.report import CheckReport, GateResult
+from atr_datagen.source.compile import Compiled, read_sources
 
-SOURCE = Path(__file__).resolve().parent.parent / "data" / "fixtures" / "pavla_ondrus.yaml"
+SOURCE = Path(__file__).resolve().parent.parent / "datagen" / "fixtures" / "pavla_ondrus.yaml"
 
 
 def edited(folder: Path, *changes: tuple[str, str]) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 from atr_client.models.base import ToolSpec
 from atr_client.models.wire import Endpoint, Wire
-from atr_client.transcript import Transcript
+from atr_client.session.transcript import Transcript
 
 KEY = "sk-sentinel-0123456789"
 

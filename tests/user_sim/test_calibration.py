@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.support.vectors import read_jsonl
 
 from atr_data.errors import DataError
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router, own_turns
 from atr_user_sim.interface import ClassifierVerdict, PoolRule, RouterVerdict
 from atr_user_sim.offline import offline_classifier, offline_router
+from tests.support.vectors import read_jsonl
 
 
 class _AlwaysAsks:

@@ -6,7 +6,6 @@ import json
 from importlib.resources import files
 
 import pytest
-from tests.support.fake_model import ONE_CALL, FakeModel, tool_answer
 
 from atr_data.episode import GoldStep, Reference
 from atr_data.usage import Usage
@@ -14,6 +13,7 @@ from atr_user_sim import ModelClassifier, ModelRouter, ModelSimulator, UserBrief
 from atr_user_sim.interface import Completion, CompletionFault, HistoryEntry, PoolRule
 from atr_user_sim.prompt_files import prompt
 from atr_user_sim.user_turn import answer_directive
+from tests.support.fake_model import ONE_CALL, FakeModel, tool_answer
 
 POOL = [PoolRule("r1", "Brass, always."), PoolRule("r2", "Ask me first.")]
 YES = json.dumps({"is_strict_rule_question": True, "rule_question_span": "Brass?"})

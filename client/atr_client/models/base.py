@@ -41,10 +41,6 @@ class ModelReply:
         return not self.tool_calls and not (self.content or "").strip()
 
 
-class ModelError(Exception):
-    """A model call failed for good: retries are spent, or the provider refused it."""
-
-
 class AgentModel(Protocol):
     """The agent under test. It sees the transcript and the tools, and nothing else.
 

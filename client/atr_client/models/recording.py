@@ -18,9 +18,9 @@ from typing import Any, Protocol, cast
 
 from pydantic import TypeAdapter
 
-from atr_client.errors import ConfigError
-from atr_client.models.base import ModelError, ModelReply
-from atr_client.models.wire import ContextOverflow, WireRequest
+from atr_client.errors import ConfigError, ContextOverflow, NotRecorded
+from atr_client.models.base import ModelReply
+from atr_client.models.wire import WireRequest
 from atr_data.files import write_atomic
 
 _REPLY = TypeAdapter(ModelReply)
@@ -61,10 +61,6 @@ class Live:
 
     async def exchange(self, site: CallSite, model_id: str, request: WireRequest, call: Call) -> ModelReply:
         return await call()
-
-
-class NotRecorded(ModelError):
-    """The store has no such call. The message shows how the nearest recorded request differs."""
 
 
 @dataclass(slots=True)

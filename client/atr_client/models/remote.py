@@ -11,15 +11,16 @@ from typing import Any, cast
 
 import anyio
 
-from atr_client.models._turns import CONTINUE
-from atr_client.models.base import AgentModel, ModelError, ModelReply, ToolSpec
+from atr_client.errors import ModelError, WireError
+from atr_client.models.base import AgentModel, ModelReply, ToolSpec
 from atr_client.models.catalogue import RemoteModel
 from atr_client.models.meter import Meter
 from atr_client.models.pricing import cost_of
 from atr_client.models.rates import RateCeiling
 from atr_client.models.recording import CallSite, Exchanges
 from atr_client.models.retry import RetryPolicy, with_retries
-from atr_client.models.wire import Endpoint, Wire, WireError, WireFormat, WireRequest
+from atr_client.models.wire import Endpoint, Wire, WireFormat, WireRequest
+from atr_client.models.wires._turns import CONTINUE
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message
 from atr_user_sim.interface import ChatMessage, Completion, CompletionFault, ToolOffer
@@ -29,7 +30,7 @@ WireOpener = Callable[[], Wire]
 
 def open_wire(wire: WireFormat, endpoint: Endpoint) -> Wire:
     """The client of an endpoint. Raises ModelError that names the extra when the SDK is not installed."""
-    return cast(Wire, import_module(f"atr_client.models.{wire}").open_wire(endpoint))
+    return cast(Wire, import_module(f"atr_client.models.wires.{wire}").open_wire(endpoint))
 
 
 class ModelClient:

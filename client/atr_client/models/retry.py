@@ -10,8 +10,8 @@ import anyio
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
+from atr_client.errors import WireError
 from atr_client.logs import get_logger
-from atr_client.models.wire import WireError
 
 Result = TypeVar("Result")
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from atr_client.models.base import ModelError, ModelReply, ToolSpec
+from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.trajectory import Message
 
 WireFormat = Literal["openai_responses", "openai_chat", "anthropic", "google"]
@@ -48,21 +48,6 @@ class WireRequest:
     schema: Mapping[str, Any] | None = None
     temperature: float | None = None
     seed: int | None = None
-
-
-class WireError(Exception):
-    """A call failed at the provider or on the way. `status` is the HTTP status, None when there was no
-    answer; `retry_after` in seconds, as the provider asked. The message is the provider's, without keys."""
-
-    def __init__(
-        self, reason: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None
-    ) -> None:
-        self.retryable, self.status, self.retry_after = retryable, status, retry_after
-        super().__init__(reason)
-
-
-class ContextOverflow(ModelError):
-    """The conversation no longer fits the model's context: an outcome of the session, not a failure."""
 
 
 class Wire(Protocol):

@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from atr_client.errors import WireError
+from atr_client.models.wire import WireRequest
+from atr_client.models.wires.anthropic import open_wire
+from atr_data.usage import Usage
 from tests.support.aimock import running_aimock
 from tests.support.wire_calls import FIND, conversation, endpoint, opened
-
-from atr_client.models.anthropic import open_wire
-from atr_client.models.wire import WireError, WireRequest
-from atr_data.usage import Usage
 
 TOOL_TURN = {
     "content": "Looking.",

@@ -8,12 +8,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from atr_client.errors import ModelError, WireError
+from atr_client.models.wire import Endpoint, WireRequest
+from atr_client.models.wires import anthropic, google
 from tests.support.mock_provider import Answer, CannedServer, LlmockServer, answer, drop, trickle
 from tests.support.wire_calls import KEY, conversation, endpoint, opened
-
-from atr_client.models import anthropic, google
-from atr_client.models.base import ModelError
-from atr_client.models.wire import Endpoint, WireError, WireRequest
 
 WIRES = pytest.mark.parametrize("wire", [anthropic, google], ids=["anthropic", "google"])
 ROOTS = {anthropic: "/anthropic", google: "/gemini"}

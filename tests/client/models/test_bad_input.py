@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.command import call, only_row, trajectories, write_config
 from tests.support.mock_provider import CannedServer, answer
 from tests.support.provider_script import short_quickstart

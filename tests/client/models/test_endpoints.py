@@ -9,14 +9,14 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from atr_client import endpoints
-from atr_client.config import LimitConfig, ModelChoice
-from atr_client.endpoints import ModelClients, RemoteSpec
 from atr_client.models.base import ModelReply
 from atr_client.models.catalogue import Catalogue, packaged_catalogue
 from atr_client.models.recording import CallSite
 from atr_client.models.wire import Endpoint, WireRequest
-from atr_client.registry import RemoteEntry, find_model
+from atr_client.sweep import endpoints
+from atr_client.sweep.config import LimitConfig, ModelChoice
+from atr_client.sweep.endpoints import ModelClients, RemoteSpec
+from atr_client.sweep.registry import RemoteEntry, find_model
 from atr_data.trajectory import Message, ToolCall
 
 SITE = CallSite("cell", "s1", "agent")

@@ -7,15 +7,16 @@ import logging
 from typing import Any
 
 import pytest
-from tests.support.mock_provider import CannedServer, LlmockServer, answer
-from tests.support.wire_calls import FIND, LABEL, conversation, endpoint, opened
 
-from atr_client.models.base import ModelError, ModelReply, ToolSpec
-from atr_client.models.google import open_wire
-from atr_client.models.wire import ContextOverflow, Endpoint, WireError, WireRequest
-from atr_client.transcript import Transcript
+from atr_client.errors import ContextOverflow, ModelError, WireError
+from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.models.wire import Endpoint, WireRequest
+from atr_client.models.wires.google import open_wire
+from atr_client.session.transcript import Transcript
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
+from tests.support.mock_provider import CannedServer, LlmockServer, answer
+from tests.support.wire_calls import FIND, LABEL, conversation, endpoint, opened
 
 
 def llmock(server: LlmockServer, **changes: Any) -> Endpoint:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from atr_client.agents.gold import GoldModel
+from atr_client.sweep.config import load_config
+from atr_client.sweep.plan import Overrides, plan_cells
+from atr_client.sweep.registry import chosen_models
 from tests.support.command import call, only_row, write_config
 from tests.support.mock_provider import CannedServer, LlmockServer, answer
 from tests.support.provider_script import offline_script, short_quickstart
-
-from atr_client.config import load_config
-from atr_client.models.offline.gold import GoldModel
-from atr_client.plan import Overrides, plan_cells
-from atr_client.registry import chosen_models
 
 KEY = "sk-sentinel-0123456789"
 PRICE = {"input": 1.0, "output": 0.0}

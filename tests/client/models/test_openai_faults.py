@@ -8,12 +8,12 @@ from email.utils import formatdate
 from types import ModuleType
 
 import pytest
+
+from atr_client.errors import ContextOverflow, ModelError, WireError
+from atr_client.models.wire import Endpoint, WireRequest
+from atr_client.models.wires import openai_chat, openai_responses
 from tests.support.mock_provider import Answer, CannedServer, LlmockServer, answer, drop, trickle
 from tests.support.wire_calls import KEY, conversation, endpoint, opened
-
-from atr_client.models import openai_chat, openai_responses
-from atr_client.models.base import ModelError
-from atr_client.models.wire import ContextOverflow, Endpoint, WireError, WireRequest
 
 WIRES = pytest.mark.parametrize("wire", [openai_chat, openai_responses], ids=["chat", "responses"])
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import anyio
 import pytest
 
+from atr_client.errors import WireError
 from atr_client.models.catalogue import Catalogue, packaged_catalogue
 from atr_client.models.pricing import cost_of
 from atr_client.models.rates import RateCeiling
 from atr_client.models.retry import RetryPolicy, with_retries
-from atr_client.models.wire import WireError
 from atr_data.usage import Usage
 
 MILLION = 1_000_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
+from atr_client.agents.asker import Asker
 from tests.support.command import call, only_row, trajectories, write_config
 from tests.support.mock_provider import CannedServer, LlmockServer, answer
 from tests.support.provider_script import offline_script
 from tests.support.recorded_run import EPISODES, NAMES, STORE, config, run_arguments
-
-from atr_client.models.offline.asker import Asker
 
 
 def test_the_recorded_run_plays_to_its_end_without_a_key(

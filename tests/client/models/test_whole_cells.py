@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from atr_client.agents.asker import Asker
+from atr_client.agents.gold import GoldModel
+from atr_data import load_trajectory
 from tests.support.command import call, only_row, trajectories, write_config
 from tests.support.mock_provider import LlmockServer
 from tests.support.provider_script import QUICKSTART, Script, offline_script, short_quickstart
-
-from atr_client.models.offline.asker import Asker
-from atr_client.models.offline.gold import GoldModel
-from atr_data import load_trajectory
 
 SENTINEL = "sk-sentinel-do-not-leak-0123456789"
 WIRES = {"openai_responses": "/v1", "openai_chat": "/v1", "anthropic": "/anthropic", "google": "/gemini"}

@@ -1,0 +1,46 @@
+"""Agents that need no key and no network: references to compare with, and proof that the chain works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from atr_client.agents.asker import Asker
+from atr_client.agents.gold import GoldModel, Noop
+from atr_client.agents.majority import MajorityModel
+from atr_client.agents.nulls import First, NullAgent, RandomModel
+from atr_client.models.base import AgentModel, PrivilegedModel
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineModel:
+    """`make` gives a fresh agent. A privileged one sees the labels; tables mark it. A rule-blind one never
+    learns a rule of the persona it serves: its score is what guessing brings."""
+
+    summary: str
+    make: Callable[[], AgentModel | PrivilegedModel]
+    privileged: bool = False
+    rule_blind: bool = False
+
+
+OFFLINE_MODELS: Mapping[str, OfflineModel] = {
+    "offline/gold": OfflineModel("is shown the answers and replays them", GoldModel, privileged=True),
+    "offline/noop": OfflineModel("does nothing", Noop, rule_blind=True),
+    "offline/naive": OfflineModel(
+        "does the task the obvious way, never asks, ignores its memory",
+        lambda: Asker(remembers=False),
+        rule_blind=True,
+    ),
+    "offline/first": OfflineModel(
+        "takes the first object listed and the stock value", lambda: NullAgent(First()), rule_blind=True
+    ),
+    "offline/random": OfflineModel("takes any object and any value", RandomModel, rule_blind=True),
+    "offline/majority": OfflineModel(
+        "does what was right most often for the other personas", MajorityModel, rule_blind=True
+    ),
+    "offline/asker": OfflineModel(
+        "looks up, asks as its prompt says, and applies what it remembers by shared words", Asker
+    ),
+}
+
+RULE_BLIND_MODELS = tuple(name for name, model in OFFLINE_MODELS.items() if model.rule_blind)

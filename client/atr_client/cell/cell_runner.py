@@ -1,0 +1,120 @@
+"""Running one cell: one writer, the manifest gate, the sessions, the score.
+
+Every finished session is on disk before the next step, so a run can be killed at any instant and the same
+command goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import filelock
+
+from atr_client.cell.definition import Cell, CellResult
+from atr_client.cell.learn_freeze_test import play_all
+from atr_client.cell.progress import Progress, Silent
+from atr_client.errors import CellBusy, PreflightError
+from atr_client.logs import cell_log, get_logger
+from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.manifest import Manifest, completed, gate, read_manifest, resumed
+from atr_client.outputs.rows import Row, cost_usd, done_row, finished_row, usage_by_role
+from atr_client.outputs.scoring import score_folder
+from atr_data.episode import Episode
+from atr_data.files import write_atomic
+from atr_data.trajectory import Trajectory
+
+_log = get_logger()
+
+
+async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
+    """Runs what is missing of a cell and scores it.
+
+    Raises CellBusy when another process writes to it, ManifestMismatch when its files come from a different
+    run, PreflightError when an oracle variant lacks a statement, CellAbort when a session could not be
+    played, and whatever else the session runner raises. Finished sessions stay in any case.
+    """
+    started = time.monotonic()
+    with _only_writer(cell.folder):
+        if cell.options.fresh:
+            cell.folder.clear()
+        cell.folder.remove_temporary_files()
+        with cell_log(cell.folder.run_log, cell.key.cell_id):
+            existing = read_manifest(cell.folder.manifest)
+            manifest = _gated_manifest(cell, existing)
+            # Without a manifest nobody knows which run a done marker speaks of.
+            if existing is not None and (row := done_row(cell.folder, cell.sessions)):
+                return CellResult((), row, skipped=True)
+            manifest.write(cell.folder.manifest)
+            check_oracle(cell.episode, cell.key.variant)
+            trajectories = await play_all(cell, progress or Silent())
+            cost = cost_usd(usage_by_role(trajectories).values())
+            completed(manifest, cost).write(cell.folder.manifest)
+            row = _scored_row(cell, trajectories, started)
+            write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            _log.info("cell done", sessions=len(trajectories))
+            return CellResult(tuple(trajectories), row)
+
+
+def is_busy(folder: CellFolder) -> bool:
+    """Whether some process is writing to the cell right now."""
+    if not folder.path.is_dir():
+        return False
+    try:
+        with filelock.FileLock(folder.lock, timeout=0):
+            return False
+    except filelock.Timeout:
+        return True
+
+
+def check_oracle(episode: Episode, variant: str) -> None:
+    """Raises PreflightError unless the statements that an oracle variant shows exist and are not empty."""
+    if variant == "oracle_full":
+        empty = [rule.rule_id for rule in episode.rules if not rule.canonical_answer.strip()]
+        if empty:
+            raise PreflightError(f"oracle_full: rules without a canonical_answer: {', '.join(empty)}")
+    if variant == "oracle_target":
+        for session in episode.test_sessions:
+            rule = episode.rule(session.rule_id)
+            if rule is None:
+                raise PreflightError(
+                    f"oracle_target: test {session.session_id} has the unknown rule {session.rule_id}"
+                )
+            if not rule.canonical_answer.strip():
+                raise PreflightError(f"oracle_target: rule {rule.rule_id} has no canonical_answer")
+
+
+def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) -> Row:
+    score = score_folder(
+        cell.folder,
+        cell.episode,
+        variant=cell.key.variant,
+        trace_footers=cell.options.trace_footers,
+    )
+    duration = time.monotonic() - started
+    return finished_row(cell.name, cell.folder, score.document["metrics"], trajectories, duration=duration)
+
+
+@contextmanager
+def _only_writer(folder: CellFolder) -> Generator[None]:
+    folder.create()
+    try:
+        with filelock.FileLock(folder.lock, timeout=0):
+            yield
+    except filelock.Timeout as error:
+        raise CellBusy(f"another process is writing to {folder.path}") from error
+
+
+def _gated_manifest(cell: Cell, existing: dict[str, Any] | None) -> Manifest:
+    if existing is None:
+        return cell.manifest
+    options = cell.options
+    stale = gate(
+        existing, cell.manifest, compatible=options.compatible, allow_stale=options.allow_stale_resume
+    )
+    if stale:
+        _log.warning("going on with sessions of a different run", differs=list(stale))
+    return resumed(existing, cell.manifest, stale, compatible=options.compatible)

@@ -1,0 +1,74 @@
+"""What a cell is: its key, its files, and who plays its sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from atr_client.outputs.layout import CellFolder, CellKey
+from atr_client.outputs.manifest import Manifest
+from atr_client.outputs.rows import CellName
+from atr_client.session.recorder import SessionRecorder
+from atr_data.constants import ORACLE_VARIANTS
+from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.trajectory import Trajectory
+
+
+class SessionRunner(Protocol):
+    """Plays one session. Raises CellAbort when something around the agent broke."""
+
+    async def __call__(
+        self,
+        session: LearningSession | TestSession,
+        *,
+        memory_context: str | None,
+        recorder: SessionRecorder,
+    ) -> Trajectory: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CellOptions:
+    """`test_sessions` is how many test sessions may run at once. `fresh` starts over. `compatible` reuses
+    what the original benchmark would reuse. `allow_stale_resume` goes on in spite of a manifest of another
+    run. `traces` writes a readable transcript per session, `trace_footers` its gold check."""
+
+    test_sessions: int = 1
+    fresh: bool = False
+    compatible: bool = False
+    allow_stale_resume: bool = False
+    traces: bool = True
+    trace_footers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell to be run: what it is, where its files are, and who plays its sessions."""
+
+    key: CellKey
+    episode: Episode
+    folder: CellFolder
+    manifest: Manifest
+    run_session: SessionRunner
+    options: CellOptions = field(default_factory=CellOptions)
+
+    @property
+    def name(self) -> CellName:
+        return CellName(self.key, self.manifest.episode_path, self.manifest.privileged)
+
+    @property
+    def sessions(self) -> list[LearningSession | TestSession]:
+        """In the order of the protocol; oracle variants have no learning sessions."""
+        skips_learning = self.key.variant in ORACLE_VARIANTS
+        learning = [] if skips_learning else self.episode.ordered_learning_sessions()
+        return [*learning, *self.episode.test_sessions]
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """`trajectories` in the order of the protocol: learning, then test sessions. A skipped cell was done
+    before; it has its row only."""
+
+    trajectories: tuple[Trajectory, ...]
+    row: Mapping[str, Any]
+    skipped: bool = False

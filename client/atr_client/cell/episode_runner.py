@@ -1,0 +1,52 @@
+"""Plays the sessions of one episode with one agent and one make of user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from atr_client.models.base import AgentModel, PrivilegedModel
+from atr_client.models.meter import Meter
+from atr_client.session.environments import open_environment
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.session_runner import run_session
+from atr_client.session.turns import SessionSettings
+from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.trajectory import Trajectory
+from atr_user_sim import SimulatedUser
+
+UserMaker = Callable[[Episode, LearningSession], SimulatedUser]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRunner:
+    """Plays sessions of one episode, each in a fresh environment. Raises BudgetReached in place of a session
+    that the sweep's limit on cost no longer allows."""
+
+    episode: Episode
+    variant: str
+    model: AgentModel | PrivilegedModel
+    user_of: UserMaker
+    settings: SessionSettings
+    meter: Meter = field(default_factory=Meter)
+
+    async def __call__(
+        self,
+        session: LearningSession | TestSession,
+        *,
+        memory_context: str | None,
+        recorder: SessionRecorder,
+    ) -> Trajectory:
+        self.meter.check()
+        user = self.user_of(self.episode, session) if isinstance(session, LearningSession) else None
+        async with open_environment(self.episode, session, recorder) as environment:
+            return await run_session(
+                episode=self.episode,
+                session=session,
+                variant=self.variant,
+                model=self.model,
+                memory_context=memory_context,
+                user=user,
+                environment=environment,
+                settings=self.settings,
+            )

@@ -1,0 +1,3 @@
+from atr_client.cli.app import main
+
+main()

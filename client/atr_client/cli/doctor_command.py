@@ -1,0 +1,29 @@
+"""The `doctor` command."""
+
+from __future__ import annotations
+
+import os
+
+import anyio
+import click
+
+from atr_client.cli.failures import reported_errors
+from atr_client.sweep.config import load_config
+from atr_client.sweep.doctor import examine
+from atr_client.sweep.registry import remote_specs
+
+PATIENCE = 60.0
+"""Seconds that the doctor waits for an endpoint at most."""
+
+
+def doctor_command(config_name: str) -> int:
+    """Returns 1 when a model of the configuration is not ready."""
+    with reported_errors():
+        config = load_config(config_name)
+        specs = remote_specs(config)
+        found = anyio.run(examine, specs, os.environ, min(config.limits.call_timeout, PATIENCE))
+    if not specs:
+        click.echo("every model of this configuration is offline: nothing to check")
+    for diagnosis in found:
+        click.echo(diagnosis.render())
+    return 1 if any(diagnosis.problem for diagnosis in found) else 0

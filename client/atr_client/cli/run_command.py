@@ -1,0 +1,138 @@
+"""The `run` command."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import anyio
+import click
+from pydantic import ValidationError
+from rich.console import Console
+
+from atr_client.cell.definition import Cell
+from atr_client.cell.progress import Progress
+from atr_client.cli.failures import reported_errors
+from atr_client.cli.live_progress import Lines, live_bars
+from atr_client.errors import ConfigError
+from atr_client.logs import route_structlog, terminal_log
+from atr_client.models.meter import Meter
+from atr_client.models.recording import chosen_exchanges
+from atr_client.outputs.result_tables import print_results
+from atr_client.outputs.spending import spent
+from atr_client.sweep.config import RunConfig, first_problem, load_config
+from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.plan import Overrides, check_writable, null_config, outputs_root, plan_cells
+from atr_client.sweep.registry import remote_specs, unlike_the_paper
+from atr_client.sweep.sweep_runner import SweepReport, refuse_busy, run_sweep, write_summary
+
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the command line asked for. Empty `select`, `variants` and `models` leave the file's as they are;
+    `nulls` adds the rule-blind models, `live` wants bars where there is a terminal. `record` and `replay` are
+    folders of recorded model calls."""
+
+    config: str
+    select: Sequence[str] = ()
+    variants: Sequence[str] = ()
+    models: Sequence[str] = ()
+    nulls: bool = False
+    live: bool = True
+    record: Path | None = None
+    replay: Path | None = None
+    overrides: Overrides = field(default_factory=Overrides)
+
+
+def run_command(request: RunRequest) -> int:
+    """Runs the sweep and prints its results. Returns the exit code."""
+    errors = Console(stderr=True)
+    route_structlog()
+    with reported_errors():
+        config = _narrowed(load_config(request.config), request)
+        root = outputs_root(config, request.overrides.outputs)
+        check_writable(root)
+        exchanges = chosen_exchanges(request.record, request.replay)
+        clients = ModelClients(config.limits, exchanges=exchanges)
+        cells = plan_cells(config, root, request.overrides, clients)
+        if request.nulls:
+            cells += plan_cells(null_config(config), root, request.overrides, clients)
+        if request.replay is None:
+            clients.check(remote_specs(config))
+            _count_costs(clients.meter, config, cells, request.overrides)
+        refuse_busy(cells)
+        for line in unlike_the_paper(config):
+            click.echo(f"warning: {line}", err=True)
+        report = SweepReport([cell.key for cell in cells])
+        interrupted = False
+        try:
+            with _progress(errors, cells, live=request.live) as progress, terminal_log(_printer(errors)):
+                anyio.run(_sweep, cells, config.limits.cells, progress, report, clients)
+        except KeyboardInterrupt:
+            interrupted = True
+        summary = write_summary(root, report, _arguments(request))
+    print_results(Console(), report.sorted_rows, root)
+    click.echo(f"summary: {summary}")
+    if report.stopped:
+        click.echo(report.stopped, err=True)
+    if interrupted:
+        click.echo("interrupted; run the same command to resume", err=True)
+        return EXIT_INTERRUPTED
+    return report.exit_code
+
+
+async def _sweep(
+    cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
+) -> None:
+    async with clients:
+        await run_sweep(cells, at_once=at_once, progress=progress, report=report)
+
+
+def _count_costs(meter: Meter, config: RunConfig, cells: Sequence[Cell], overrides: Overrides) -> None:
+    """Holds the sweep's costs against its limit, those of its earlier runs included."""
+    meter.limit = config.limits.cost_usd
+    if meter.limit is not None and not overrides.fresh:
+        meter.add(spent(cell.folder for cell in cells))
+
+
+def _narrowed(config: RunConfig, request: RunRequest) -> RunConfig:
+    values = config.model_dump(exclude_unset=True)
+    if request.select:
+        values["episodes"] = {**values.get("episodes", {}), "select": list(request.select)}
+    if request.variants:
+        values["variants"] = list(request.variants)
+    if request.models:
+        said = {choice["id"]: choice for choice in values["models"]}
+        values["models"] = [said.get(name, name) for name in request.models]
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"command line: {first_problem(error)}") from error
+
+
+@contextmanager
+def _progress(console: Console, cells: Sequence[Cell], *, live: bool) -> Generator[Progress]:
+    if live and console.is_terminal:
+        with live_bars(console, [cell.key for cell in cells]) as bars:
+            yield bars
+    else:
+        yield Lines(_printer(console))
+
+
+def _printer(console: Console):
+    def show(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return show
+
+
+def _arguments(request: RunRequest) -> dict[str, object]:
+    return {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in {**asdict(request), **asdict(request.overrides)}.items()
+        if name != "overrides"
+    }

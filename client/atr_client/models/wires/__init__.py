@@ -1,0 +1,1 @@
+"""One module per wire format, all alike."""

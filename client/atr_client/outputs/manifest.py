@@ -1,0 +1,200 @@
+"""The manifest of a cell: which run made its sessions, and whether another run may go on with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from atr_client.errors import ManifestMismatch
+from atr_client.outputs.layout import CellKey
+from atr_client.outputs.provenance import Provenance
+from atr_data.files import write_atomic
+
+MANIFEST_VERSION = 1
+SCHEMA_VERSION = "v7_user_sim_free_output"
+
+_IDENTITY = (
+    "persona_id",
+    "episode_id",
+    "shuffle_references",
+    "variant",
+    "model",
+    "memory_layer",
+    "seed",
+    "agent_reasoning_effort",
+    "hook_enabled",
+    "smoke",
+    "prompt_hashes",
+    "code_hash",
+)
+_INPUTS = ("max_steps", "timeout", "episode_sha256", "tool_schemas_sha256", "model_sha256", "user_sim")
+_SHOWN = 60
+
+
+class Manifest(BaseModel):
+    """`episode_sha256` is that of the episode on file, `shuffle_references` the seed that reordered it.
+    `complete` is true once every session of the cell is on disk. `privileged` marks a model that was shown
+    the labels. `stale_fields` names what differed when somebody resumed the cell in spite of it. `cost_usd`
+    of the complete cell, in US dollars; None while a price is unknown or the cell is not complete."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = MANIFEST_VERSION
+    schema_version: str = SCHEMA_VERSION
+    persona_id: str
+    episode_id: str
+    episode_path: str | None = None
+    episode_sha256: str
+    shuffle_references: int | None = None
+    variant: str
+    model: str
+    model_sha256: str
+    privileged: bool = False
+    memory_layer: str | None
+    seed: int | None
+    agent_reasoning_effort: str | None = "on"
+    hook_enabled: bool
+    smoke: bool
+    max_steps: int
+    timeout: float | None
+    user_sim: dict[str, Any]
+    prompt_hashes: dict[str, str]
+    code_hash: str
+    tool_schemas_sha256: str
+    tool_count: int
+    packages: dict[str, str]
+    scorer_version: str
+    cost_usd: float | None = None
+    created_at: str = Field(default_factory=lambda: _now())
+    updated_at: str = Field(default_factory=lambda: _now())
+    complete: bool = False
+    stale_fields: list[str] = Field(default_factory=list[str])
+
+    def write(self, path: Path) -> None:
+        write_atomic(path, self.model_dump_json(indent=2) + "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """`sha256` is a digest of the model's registry entry: what its id stands for."""
+
+    sha256: str
+    privileged: bool = False
+
+
+def new_manifest(
+    key: CellKey,
+    provenance: Provenance,
+    *,
+    episode_path: str | None,
+    episode_sha256: str,
+    shuffle_references: int | None = None,
+    model: ModelIdentity,
+    reasoning: str | None = "on",
+    user_sim: Mapping[str, Any],
+    max_steps: int,
+    timeout: float | None,
+) -> Manifest:
+    """The manifest of a cell that starts from nothing."""
+    return Manifest(
+        persona_id=key.persona_id,
+        episode_id=key.episode_id,
+        episode_path=episode_path,
+        episode_sha256=episode_sha256,
+        shuffle_references=shuffle_references,
+        variant=key.variant,
+        model=key.model,
+        model_sha256=model.sha256,
+        privileged=model.privileged,
+        memory_layer=key.layer,
+        seed=key.seed,
+        agent_reasoning_effort=reasoning,
+        hook_enabled=key.hook,
+        smoke=key.smoke,
+        max_steps=max_steps,
+        timeout=timeout,
+        user_sim=dict(user_sim),
+        prompt_hashes=provenance.prompt_hashes,
+        code_hash=provenance.code_hash,
+        tool_schemas_sha256=provenance.tool_schemas_sha256,
+        tool_count=provenance.tool_count,
+        packages=provenance.packages,
+        scorer_version=provenance.scorer_version,
+    )
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """The fields of a manifest of any program, or None when there is none that can be read."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def gate(
+    existing: Mapping[str, Any], wanted: Manifest, *, compatible: bool = False, allow_stale: bool = False
+) -> tuple[str, ...]:
+    """Compares what is on disk with this run and returns the fields that differ.
+
+    Strictly, the inputs and limits of the run count too; `compatible` compares the identity alone, as the
+    original benchmark does. Inputs that the file does not name are not compared. Raises ManifestMismatch
+    when something differs and `allow_stale` is false.
+    """
+    now = json.loads(wanted.model_dump_json())
+    inputs = () if compatible else tuple(name for name in _INPUTS if name in existing)
+    differing = tuple(name for name in (*_IDENTITY, *inputs) if existing.get(name) != now[name])
+    if differing and not allow_stale:
+        raise ManifestMismatch(_explain(existing, now, differing), differing)
+    return differing
+
+
+def resumed(
+    existing: Mapping[str, Any], wanted: Manifest, stale: Sequence[str], *, compatible: bool
+) -> Manifest:
+    """The manifest of a cell that goes on: it keeps its birthday, and in compatible mode its `complete`."""
+    earlier = existing.get("stale_fields")
+    kept = cast(list[str], earlier) if isinstance(earlier, list) else []
+    return wanted.model_copy(
+        update={
+            "created_at": str(existing.get("created_at", wanted.created_at)),
+            "complete": compatible and existing.get("complete") is True,
+            "stale_fields": sorted({*kept, *stale}),
+        }
+    )
+
+
+def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:
+    """The manifest of a cell whose sessions are all on disk."""
+    return manifest.model_copy(update={"complete": True, "cost_usd": cost_usd, "updated_at": _now()})
+
+
+def _explain(existing: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str]) -> str:
+    changes = "; ".join(_change(name, existing.get(name), now[name]) for name in fields)
+    return (
+        f"the cell was made by a different run: {changes}. "
+        "Start it over with --fresh, write to another --outputs folder, or go on with --allow-stale-resume"
+    )
+
+
+def _change(name: str, was: Any, now: Any) -> str:
+    if isinstance(was, dict) and isinstance(now, dict):
+        old, new = cast(dict[str, Any], was), cast(dict[str, Any], now)
+        keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+        return f"{name} differs in {', '.join(keys)}"
+    return f"{name} was {_short(was)}, is {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,88 @@
+"""The result tables of a sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from atr_client.outputs.companion_table import companion_table
+from atr_client.models.meter import dollars
+from atr_client.outputs.rows import Row
+from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
+from atr_evaluator import PayoffRow, payoff_table, pooled_companions
+
+_PRIVILEGED = "was shown the answers: a reference, not a contestant"
+
+
+def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
+    """Test accuracy per model: one column per variant, cut by check type and by domain; the companion
+    metrics; how it compares with guessing, for which cells below the outputs root count as well; then what
+    failed."""
+    scored = [row for row in rows if row["ok"]]
+    blind = rule_blind_outcomes(scored, root)
+    for model in sorted({row["model"] or "" for row in scored}):
+        of_model = [row for row in scored if (row["model"] or "") == model]
+        console.print(_table(of_model, model))
+        console.print(_companions(of_model))
+        if any(row.get("privileged") for row in of_model):
+            console.print(f"{model} {_PRIVILEGED}", markup=False, highlight=False)
+        line = validity_line(model, of_model, blind)
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for row in rows:
+        if not row["ok"]:
+            what = "aborted" if row.get("aborted") else "failed"
+            line = f"{what}: {row['cell_id']}: {row['error']}"
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _table(rows: Sequence[Row], model: str) -> Table:
+    payoffs = payoff_table(_evaluation(row) for row in rows)
+    cuts = [row for row in payoffs if row.domain is None or row.check_type is None]
+    variants = list(dict.fromkeys(row.variant for row in cuts))
+    privileged = any(row.get("privileged") for row in rows)
+    title = f"{model} (privileged)" if privileged else model
+    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    table.add_column("% passed (tests)")
+    for variant in variants:
+        table.add_column(variant, justify="right")
+    kinds = list(dict.fromkeys((row.domain is not None, _label(row)) for row in cuts))
+    for kind in sorted(kinds, key=lambda kind: kind[0]):
+        found = {row.variant: row for row in cuts if (row.domain is not None, _label(row)) == kind}
+        table.add_row(kind[1], *(_percent(found.get(variant)) for variant in variants))
+    if any(row.get("tok_agent_calls") for row in rows):
+        table.add_row("cost", *(_cost(rows, variant) for variant in variants))
+    return table
+
+
+def _cost(rows: Sequence[Row], variant: str) -> str:
+    costs = [row.get("cost_usd") for row in rows if row["variant"] == variant]
+    known = [cost for cost in costs if cost is not None]
+    return dollars(sum(known)) if len(known) == len(costs) else "unknown"
+
+
+def _companions(rows: Sequence[Row]) -> Table:
+    """Scores of an older version have none."""
+    evaluations = [_evaluation(row) for row in rows]
+    blocks: dict[str, list[dict[str, Any]]] = {row.variant: [] for row in payoff_table(evaluations)}
+    for evaluation in evaluations:
+        if found := evaluation.get("companions"):
+            blocks[evaluation["variant"] or ""].append(found)
+    return companion_table({variant: pooled_companions(found) for variant, found in blocks.items()})
+
+
+def _evaluation(row: Row) -> dict[str, Any]:
+    return json.loads((Path(row["runs_dir"]) / "eval.json").read_text(encoding="utf-8"))
+
+
+def _label(row: PayoffRow) -> str:
+    return row.domain or row.check_type or "all"
+
+
+def _percent(row: PayoffRow | None) -> str:
+    return f"{100 * row.success / row.total:.1f} ({row.total})" if row and row.total else "-"

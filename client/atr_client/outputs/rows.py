@@ -1,0 +1,167 @@
+"""One row of a sweep's summary per cell."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from atr_client.errors import BudgetReached
+from atr_client.errors import CellAbort
+from atr_client.outputs.layout import CellFolder, CellKey
+from atr_data.constants import CLEAN_TERMINATIONS
+from atr_data.episode import LearningSession, TestSession
+from atr_data.trajectory import Trajectory
+from atr_data.usage import Usage
+
+Row = dict[str, Any]
+
+_FROM_METRICS = {
+    "send_routed_rule": "ls_send_calls_routed_rule",
+    "cls_hit": "ls_cls_hits",
+    "cls_miss": "ls_cls_misses",
+    "cls_classified": "ls_cls_classified",
+    "cls_err": "ls_cls_errors",
+    "send_routed_task": "ls_send_calls_routed_task",
+    "off_protocol": "ls_off_protocol_asks",
+    "hook_appended": "ls_hook_appended",
+    "hook_rescued": "ls_hook_rescued_sends",
+    "stu_mix_turns": "ls_stu_mixed_turns",
+    "stu_dup_turns": "ls_stu_duplicate_turns",
+    "ts_pass": "success_count",
+    "ts_total": "total_test",
+}
+_TOKEN_ROLES = {"agent": "agent", "router": "router", "user": "user_sim", "cls": "classifier"}
+
+
+@dataclass(frozen=True, slots=True)
+class CellName:
+    """The part of a row that is known before the cell runs."""
+
+    key: CellKey
+    episode_path: str | None
+    privileged: bool = False
+
+    def row(self, *, ok: bool, duration: float, error: str | None = None) -> Row:
+        """`duration` in seconds."""
+        return {
+            "cell_id": self.key.cell_id,
+            "episode_path": self.episode_path,
+            "variant": self.key.variant,
+            "model": self.key.model,
+            "memory_layer": self.key.layer,
+            "seed": self.key.seed,
+            "privileged": self.privileged,
+            "ok": ok,
+            "duration_sec": round(duration, 2),
+            "error": error,
+        }
+
+
+def failed_row(name: CellName, error: Exception, *, duration: float) -> Row:
+    """An aborted cell is one whose surroundings broke; the row names the module and the session. A stopped
+    one has met a limit of the sweep."""
+    row = name.row(ok=False, duration=duration, error=str(error) or type(error).__name__)
+    if isinstance(error, CellAbort):
+        row |= {"aborted": True, "module": error.module, "session": error.session_id}
+    if isinstance(error, BudgetReached):
+        row["stopped"] = True
+    return row
+
+
+def finished_row(
+    name: CellName,
+    folder: CellFolder,
+    metrics: Mapping[str, Any],
+    trajectories: Sequence[Trajectory],
+    *,
+    duration: float,
+) -> Row:
+    """`metrics` are those of the evaluator, `trajectories` all of the cell. `avg_turns` is the mean number of
+    steps per session; `non_clean_terminations` maps session ids to reasons; costs are in US dollars, null
+    where a price is unknown."""
+    unclean = {
+        t.session_id: t.termination_reason
+        for t in trajectories
+        if t.termination_reason not in CLEAN_TERMINATIONS
+    }
+    learning = [t for t in trajectories if t.session_type == "learning"]
+    test = [t for t in trajectories if t.session_type == "test"]
+    ls_bad = sum(t.session_id in unclean for t in learning)
+    ts_bad = sum(t.session_id in unclean for t in test)
+    steps = sum(t.step_count for t in trajectories)
+    coverage = metrics["rule_coverage"]
+    by_role = usage_by_role(trajectories)
+    return {
+        **name.row(ok=True, duration=duration),
+        "n_learning": len(learning),
+        "n_test": len(test),
+        **{ours: metrics[theirs] for ours, theirs in _FROM_METRICS.items()},
+        "rules_covered": coverage["hit_count"],
+        "n_rules": coverage["total"],
+        "ls_with_routed_rule": sum(_asked_for_a_rule(t) for t in learning),
+        "ls_clean": len(learning) - ls_bad,
+        "ls_bad": ls_bad,
+        "ts_clean": len(test) - ts_bad,
+        "ts_bad": ts_bad,
+        "non_clean_terminations": unclean,
+        "avg_turns": round(steps / len(trajectories), 2) if trajectories else None,
+        **_tokens(metrics["token_usage_total"]),
+        "reply_faults": _summed_faults(trajectories),
+        "cost_usd": cost_usd(by_role.values()),
+        "cost_usd_by_role": {role: usage.cost_usd for role, usage in by_role.items()},
+        "runs_dir": str(folder.path),
+    }
+
+
+def done_row(folder: CellFolder, sessions: Sequence[LearningSession | TestSession]) -> Row | None:
+    """The row of a cell that was finished before, or None when there is anything left to do.
+
+    A trajectory that somebody took away counts as left to do.
+    """
+    try:
+        row = json.loads(folder.done.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    if not isinstance(row, dict) or cast(Row, row).get("ok") is not True:
+        return None
+    if not all(folder.trajectory(session.session_id).exists() for session in sessions):
+        return None
+    return {**cast(Row, row), "duration_sec": 0.0, "skipped": True}
+
+
+def _asked_for_a_rule(trajectory: Trajectory) -> bool:
+    return any(e.kind == "route_decision" and e.route == "rule" for e in trajectory.interaction_events)
+
+
+def _summed_faults(trajectories: Sequence[Trajectory]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for trajectory in trajectories:
+        counts.update(trajectory.reply_faults)
+    return dict(sorted(counts.items()))
+
+
+def usage_by_role(trajectories: Iterable[Trajectory]) -> dict[str, Usage]:
+    """The usage of some sessions, summed."""
+    summed: dict[str, Usage] = {}
+    for trajectory in trajectories:
+        for role, usage in sorted(trajectory.token_usage.items()):
+            summed[role] = summed.get(role, Usage()) + usage
+    return summed
+
+
+def cost_usd(usages: Iterable[Usage]) -> float | None:
+    """US dollars in all; None where a price is unknown, 0 where no model was called."""
+    total = sum(usages, Usage())
+    return total.cost_usd if total.calls else 0.0
+
+
+def _tokens(usage: Mapping[str, Mapping[str, int]]) -> Row:
+    counters = {"in": "prompt_tokens", "out": "completion_tokens", "calls": "calls"}
+    return {
+        f"tok_{short}_{what}": usage.get(role, {}).get(counter, 0)
+        for short, role in _TOKEN_ROLES.items()
+        for what, counter in counters.items()
+    }

@@ -1,0 +1,32 @@
+"""Scoring what a cell has on disk, and writing the gold check into its traces."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.traces import write_trace
+from atr_data import load_trajectory
+from atr_data.episode import Episode
+from atr_evaluator import CellScore, score_cell, trace_footer
+
+Source = Literal["trajectories", "calls"]
+
+
+def score_folder(
+    folder: CellFolder,
+    episode: Episode,
+    *,
+    variant: str | None,
+    source: Source = "trajectories",
+    trace_footers: bool = True,
+) -> CellScore:
+    """Writes `eval.json`, and with `trace_footers` the gold check to the end of each test session's trace."""
+    score = score_cell(folder.path, episode, variant=variant, source=source)
+    if trace_footers and source == "trajectories":
+        for result in score.document["session_results"]:
+            session_id = result["session_id"]
+            if not result.get("missing") and folder.trace(session_id).exists():
+                trajectory = load_trajectory(folder.trajectory(session_id))
+                write_trace(folder, trajectory, trace_footer(result))
+    return score

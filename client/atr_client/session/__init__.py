@@ -1,0 +1,1 @@
+"""One session: the turn loop and what it talks to."""

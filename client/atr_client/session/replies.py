@@ -1,0 +1,58 @@
+"""Makes a model's reply fit to be written down and sent on, whatever the model produced."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from atr_client.models.base import ModelReply
+from atr_client.models.call_ids import is_renamed, unique_id
+from atr_data.limits import check_arguments
+from atr_data.trajectory import ToolCall
+
+
+def usable(reply: ModelReply, taken: Collection[str] = ()) -> ModelReply:
+    """Text that no encoding can carry is replaced sign by sign. Arguments that no wire can carry become {}
+    with the reason in `parse_error`, so that the agent gets a tool error that names it. A call whose id is
+    among those `taken` earlier in the session, or comes twice, gets another one."""
+    used = set(taken)
+    return replace(
+        reply,
+        content=None if reply.content is None else _encodable(reply.content),
+        reasoning_content=None if reply.reasoning_content is None else _encodable(reply.reasoning_content),
+        tool_calls=[_usable_call(call, used) for call in reply.tool_calls],
+    )
+
+
+def faults(reply: ModelReply, offered: Collection[str]) -> Iterator[str]:
+    """What is wrong with a usable reply, a word for each time; `offered` are the names of the tools.
+
+    None of it ends a session: the agent sees a tool error, or is asked again, or its text stands as it is.
+    """
+    if reply.is_empty:
+        yield "empty_reply"
+    if reply.finish in ("length", "refusal", "content_filter"):
+        yield {"length": "truncated"}.get(reply.finish, reply.finish)
+    for call in reply.tool_calls:
+        if call.parse_error is not None:
+            yield "unusable_arguments"
+        if call.name not in offered:
+            yield "unknown_tool"
+        if is_renamed(call.id):
+            yield "duplicate_call_id"
+
+
+def _usable_call(call: ToolCall, used: set[str]) -> ToolCall:
+    problem = call.parse_error or check_arguments(call.arguments)
+    call_id = unique_id(_encodable(call.id), used)
+    used.add(call_id)
+    return ToolCall(
+        id=call_id,
+        name=_encodable(call.name),
+        arguments={} if problem else call.arguments,
+        parse_error=problem,
+    )
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""Many cells: configuration, plan, models and endpoints, scheduling."""

@@ -1,0 +1,89 @@
+"""Whether every remote model of a configuration can be called, found out before a sweep."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from atr_client.errors import ConfigError, ModelError, WireError
+from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.models.remote import open_wire
+from atr_client.models.sdks import SDKS
+from atr_client.models.wire import Endpoint, WireFormat, WireRequest
+from atr_client.sweep.endpoints import RemoteSpec, missing_sdk
+from atr_data.trajectory import Message
+
+SMALLEST_REPLY = 16
+"""Tokens that every provider takes as the limit of a reply."""
+
+_PROBE = WireRequest(
+    [
+        Message(role="system", content="You check a connection."),
+        Message(role="user", content="Call the tool ping."),
+    ],
+    [ToolSpec("ping", "Answers.", {"type": "object", "properties": {}})],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is known of one endpoint, `problem` None when it is ready. Keys are never part of it."""
+
+    model_id: str
+    key: str
+    sdk: str
+    answer: str = ""
+    problem: str | None = None
+
+    def render(self) -> str:
+        state = "not ready" if self.problem else "ready"
+        told = "; ".join(filter(None, (self.key, self.sdk, self.answer, self.problem)))
+        return f"{state:<9}  {self.model_id}  {told}"
+
+
+async def examine(
+    specs: Sequence[RemoteSpec], environment: Mapping[str, str], patience: float
+) -> list[Diagnosis]:
+    """One call of a few tokens with a tool to every endpoint, all at once; `patience` in seconds for each."""
+    endpoints = list({spec.digest: spec for spec in specs}.values())
+    found: dict[str, Diagnosis] = {}
+
+    async def one(spec: RemoteSpec) -> None:
+        found[spec.digest] = await _diagnose(spec, environment, patience)
+
+    async with anyio.create_task_group() as group:
+        for spec in endpoints:
+            group.start_soon(one, spec)
+    return [found[spec.digest] for spec in endpoints]
+
+
+async def _diagnose(spec: RemoteSpec, environment: Mapping[str, str], patience: float) -> Diagnosis:
+    entry, sdk = spec.model.entry, SDKS[spec.model.entry.wire]
+    key = "no key needed"
+    if entry.key:
+        key = f"{entry.key} {'set' if environment.get(entry.key) else 'not set'}"
+    known = Diagnosis(spec.model.model_id, key, f"{sdk.distribution} {sdk.version or 'not installed'}")
+    if sdk.version is None:
+        return replace(known, problem=missing_sdk(spec))
+    try:
+        endpoint = spec.endpoint(environment, timeout=patience)
+        started = time.perf_counter()
+        reply = await _call(entry.wire, replace(endpoint, max_output_tokens=SMALLEST_REPLY))
+    except (ConfigError, ModelError) as error:
+        return replace(known, problem=str(error))
+    except WireError as error:
+        status = f"HTTP {error.status}: " if error.status else ""
+        return replace(known, problem=f"{status}{error}")
+    tool = "called the tool" if reply.tool_calls else "did not call the tool"
+    return replace(known, answer=f"answered in {time.perf_counter() - started:.2f} s, {tool}")
+
+
+async def _call(wire_format: WireFormat, endpoint: Endpoint) -> ModelReply:
+    wire = open_wire(wire_format, endpoint)
+    try:
+        return await wire.send(_PROBE)
+    finally:
+        await wire.aclose()

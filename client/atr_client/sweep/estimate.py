@@ -1,0 +1,146 @@
+"""What a sweep will need, before any money is spent: model calls, tokens and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from atr_client.models.catalogue import RemoteModel
+from atr_client.models.pricing import cost_of
+from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.manifest import read_manifest
+from atr_client.outputs.spending import on_disk
+from atr_client.sweep.config import Role
+from atr_client.sweep.endpoints import RemoteSpec
+from atr_data.constants import ORACLE_VARIANTS
+from atr_data.episode import Episode
+from atr_data.usage import Usage
+
+ROLE_USAGE: Mapping[Role, str] = {"router": "router", "classifier": "classifier", "simulator": "user_sim"}
+"""The name under which trajectories count each role of the user."""
+
+
+def _default(calls: int, prompt: int, completion: int) -> Usage:
+    return Usage(prompt_tokens=prompt, completion_tokens=completion, calls=calls)
+
+
+DEFAULTS: Mapping[tuple[str, str], Usage] = {
+    ("learning", "agent"): _default(8, 90_000, 2_500),
+    ("test", "agent"): _default(6, 120_000, 2_000),
+    ("oracle", "agent"): _default(6, 25_000, 2_000),
+    ("learning", "router"): _default(3, 4_500, 150),
+    ("learning", "classifier"): _default(1, 2_000, 100),
+    ("learning", "user_sim"): _default(4, 8_000, 300),
+}
+"""A session's usage where nothing was measured. Round guesses: tools of 3,500 tokens, a memory that grows to
+16,000 over some thirty sessions. `oracle` is a test session without memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Of one model and variant; `usage.cost_usd` None: a price is unknown. `sources` says where the averages
+    come from."""
+
+    model_id: str
+    variant: str
+    sessions: int
+    usage: Usage
+    sources: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """Sessions that are alike; None: whatever model, or whatever variant."""
+
+    model: str | None
+    variant: str | None
+    kind: str
+    role: str
+
+
+@dataclass(slots=True)
+class Measured:
+    """Number and usage of earlier sessions, by what they have in common."""
+
+    sums: dict[Like, tuple[int, Usage]] = field(default_factory=dict[Like, tuple[int, Usage]])
+
+    @classmethod
+    def under(cls, root: Path) -> Measured:
+        """Of every cell below an outputs folder. Sessions without a model call count for nothing."""
+        measured = cls()
+        for path in sorted(root.rglob("cell_manifest.json")):
+            manifest = read_manifest(path) or {}
+            model, variant = manifest.get("model"), manifest.get("variant")
+            for trajectory in on_disk([CellFolder(path.parent)]):
+                for role, usage in trajectory.token_usage.items():
+                    for model_, variant_ in ((model, variant), (model, None), (None, variant)):
+                        measured._add(Like(model_, variant_, trajectory.session_type, role), usage)
+        return measured
+
+    def _add(self, key: Like, usage: Usage) -> None:
+        count, total = self.sums.get(key, (0, Usage()))
+        self.sums[key] = (count + 1, total + usage)
+
+    def usage(self, model: str, variant: str, kind: str, role: str, sessions: int) -> tuple[Usage, str]:
+        """The usage to be expected of so many sessions, and what the expectation rests on: sessions of this
+        model, of others, or the defaults."""
+        for like, source in (
+            (Like(model, variant, kind, role), "earlier sessions of the same model and variant"),
+            (Like(model, None, kind, role), "earlier sessions of the same model"),
+            (Like(None, variant, kind, role), "earlier sessions of other models"),
+        ):
+            if found := self.sums.get(like):
+                count, total = found
+                return _scaled(total, sessions / count), source
+        name = "oracle" if kind == "test" and variant in ORACLE_VARIANTS else kind
+        return _scaled(DEFAULTS[name, role], sessions), "defaults"
+
+
+def estimate(
+    agents: Sequence[tuple[str, RemoteSpec | None]],
+    roles: Mapping[Role, RemoteSpec],
+    episodes: Sequence[Episode],
+    variants: Sequence[str],
+    measured: Measured,
+) -> list[Estimate]:
+    """One line per model and variant, whole cells from the start. An agent is a model id and how it is
+    reached; None for one that is offline and costs nothing."""
+    return [
+        _estimate(model_id, spec, roles, episodes, variant, measured)
+        for model_id, spec in agents
+        for variant in variants
+    ]
+
+
+def _estimate(
+    model_id: str,
+    spec: RemoteSpec | None,
+    roles: Mapping[Role, RemoteSpec],
+    episodes: Sequence[Episode],
+    variant: str,
+    measured: Measured,
+) -> Estimate:
+    learning = 0 if variant in ORACLE_VARIANTS else sum(len(e.learning_sessions) for e in episodes)
+    tests = sum(len(e.test_sessions) for e in episodes)
+    parts: list[tuple[RemoteModel, str, str, int]] = []
+    if spec:
+        parts += [(spec.model, "learning", "agent", learning), (spec.model, "test", "agent", tests)]
+    parts += [(s.model, "learning", ROLE_USAGE[role], learning) for role, s in roles.items()]
+    usages: list[Usage] = []
+    sources: set[str] = set()
+    for model, kind, role, sessions in parts:
+        if sessions:
+            usage, source = measured.usage(model_id, variant, kind, role, sessions)
+            usages.append(_priced(usage, model))
+            sources.add(source)
+    total = sum(usages, Usage())
+    return Estimate(model_id, variant, learning + tests, total, frozenset(sources))
+
+
+def _scaled(usage: Usage, factor: float) -> Usage:
+    return Usage(**{name: round(count * factor) for name, count in usage.counters().items()})
+
+
+def _priced(usage: Usage, model: RemoteModel) -> Usage:
+    return Usage(**usage.counters(), cost_usd=cost_of(usage, model))

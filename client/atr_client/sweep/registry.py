@@ -1,0 +1,187 @@
+"""Which models can be asked for by id, and how many calls to one of them may be under way at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from atr_client.agents import OFFLINE_MODELS
+from atr_client.agents.majority import PeerModel
+from atr_client.errors import ConfigError
+from atr_client.models.base import AgentModel, ModelReply, PrivilegedModel, ToolSpec
+from atr_client.models.catalogue import Catalogue, Reasoning, packaged_catalogue
+from atr_client.models.remote import RemoteAgent
+from atr_client.outputs.layout import CellKey
+from atr_client.outputs.manifest import ModelIdentity
+from atr_client.outputs.provenance import episode_sha256
+from atr_client.sweep.config import PAPER_ROLES, ModelChoice, Role, RunConfig, suggestion
+from atr_client.sweep.endpoints import ModelClients, RemoteSpec
+from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.trajectory import Message
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """An offline model by its id. `make` gives a fresh agent for a cell; `learnt_from` are digests of the
+    episodes whose labels it was taught."""
+
+    model_id: str
+    summary: str
+    make: Callable[[], AgentModel | PrivilegedModel]
+    privileged: bool = False
+    reasoning: Reasoning | None = "on"
+    learnt_from: Sequence[str] = ()
+
+    @property
+    def identity(self) -> ModelIdentity:
+        entry = json.dumps([self.model_id, self.privileged, *self.learnt_from])
+        return ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), self.privileged)
+
+    def agent(self, key: CellKey, clients: ModelClients) -> AgentModel | PrivilegedModel:
+        return limited(self.make(), clients.limiter(self.model_id))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteEntry:
+    """A model that is reached over the network, as a run uses it."""
+
+    spec: RemoteSpec
+
+    @property
+    def model_id(self) -> str:
+        return self.spec.model.model_id
+
+    @property
+    def reasoning(self) -> Reasoning | None:
+        return self.spec.reasoning
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return ModelIdentity(self.spec.digest)
+
+    def agent(self, key: CellKey, clients: ModelClients) -> AgentModel | PrivilegedModel:
+        return RemoteAgent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)
+
+
+def taught(
+    entry: ModelEntry | RemoteEntry, peers: Callable[[], Sequence[Episode]]
+) -> ModelEntry | RemoteEntry:
+    """The entry, taught the peers if its model learns from other personas; else `peers` is not called."""
+    if not isinstance(entry, ModelEntry) or not isinstance(model := entry.make(), PeerModel):
+        return entry
+    episodes = peers()
+    digests = [episode_sha256(episode) for episode in episodes]
+    return replace(entry, make=lambda: model.taught(episodes), learnt_from=digests)
+
+
+def known_models() -> list[ModelEntry]:
+    """The offline models; those of the catalogue are found by `find_model` too."""
+    return [
+        ModelEntry(model_id, model.summary, model.make, model.privileged)
+        for model_id, model in OFFLINE_MODELS.items()
+    ]
+
+
+def find_model(
+    choice: ModelChoice,
+    catalogue: Catalogue | None = None,
+    *,
+    reasoning: Reasoning | None = "on",
+    where: str = "models",
+) -> ModelEntry | RemoteEntry:
+    """An offline model of that id, else one of the catalogue, by default the packaged one. `reasoning` is
+    the run's, `where` the configuration key that names the model. Raises ConfigError that names what is near.
+    """
+    offline = {entry.model_id: entry for entry in known_models()}
+    if choice.id in offline and choice.entry:
+        raise ConfigError(f"{where}: {choice.id!r} is offline; wire, address, key and price are for others")
+    if choice.id in offline:
+        return replace(offline[choice.id], reasoning=choice.reasoning_in(reasoning))
+    if choice.id.startswith("offline/"):
+        raise ConfigError(f"{where}: unknown model {choice.id!r}{suggestion(choice.id, list(offline))}")
+    try:
+        model = (catalogue or packaged_catalogue()).find(choice.id, choice.entry)
+    except LookupError as error:
+        raise ConfigError(f"{where}: {error.args[0]}") from None
+    spec = RemoteSpec(
+        model,
+        where,
+        choice.reasoning_in(reasoning),
+        choice.temperature or 0.0,
+        choice.requests_per_minute,
+        choice.tokens_per_minute,
+    )
+    return RemoteEntry(spec)
+
+
+def chosen_models(config: RunConfig) -> list[ModelEntry | RemoteEntry]:
+    """The agents of a sweep. Raises ConfigError."""
+    catalogue = packaged_catalogue().extended(config.registry)
+    return [
+        find_model(choice, catalogue, reasoning=config.reasoning, where=f"models.{index}")
+        for index, choice in enumerate(config.models)
+    ]
+
+
+def role_specs(config: RunConfig) -> dict[Role, RemoteSpec]:
+    """The remote models of a model-backed user, by role; sampling and reasoning stay at the provider's
+    defaults. Empty for the offline user. Raises ConfigError."""
+    catalogue = packaged_catalogue().extended(config.registry)
+    specs: dict[Role, RemoteSpec] = {}
+    for role, name in config.user_sim.role_models.items():
+        entry = find_model(ModelChoice(id=name, reasoning=None), catalogue, where=f"user_sim.{role}")
+        if isinstance(entry, ModelEntry):
+            raise ConfigError(f"user_sim.{role}: {name!r} is an agent and cannot play the user")
+        specs[role] = entry.spec
+    return specs
+
+
+def unlike_the_paper(config: RunConfig) -> list[str]:
+    """A line for each role that another model plays than in the published results."""
+    catalogue = packaged_catalogue()
+    return [
+        f"user_sim.{role} is {spec.model.model_id}; the published results have {paper.model_id}"
+        for role, spec in role_specs(config).items()
+        if spec.model.model_id != (paper := catalogue.find(PAPER_ROLES[role])).model_id
+    ]
+
+
+def remote_specs(config: RunConfig) -> list[RemoteSpec]:
+    """Every remote model of a sweep, agents first. Raises ConfigError."""
+    agents = [entry.spec for entry in chosen_models(config) if isinstance(entry, RemoteEntry)]
+    return [*agents, *role_specs(config).values()]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedModel:
+    """A model whose calls wait for their turn."""
+
+    model: AgentModel
+    limiter: anyio.CapacityLimiter
+
+    async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+        async with self.limiter:
+            return await self.model.respond(messages, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedPrivilegedModel:
+    """The same for a model that is shown the labels."""
+
+    model: PrivilegedModel
+    limiter: anyio.CapacityLimiter
+
+    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
+        return LimitedModel(self.model.for_session(episode, session), self.limiter)
+
+
+def limited(
+    model: AgentModel | PrivilegedModel, limiter: anyio.CapacityLimiter
+) -> AgentModel | PrivilegedModel:
+    if isinstance(model, PrivilegedModel):
+        return LimitedPrivilegedModel(model, limiter)
+    return LimitedModel(model, limiter)

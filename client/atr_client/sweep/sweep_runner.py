@@ -1,0 +1,122 @@
+"""A sweep: many cells at once, each on its own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from atr_client.cell.cell_runner import is_busy, run_cell
+from atr_client.cell.definition import Cell
+from atr_client.cell.isolation import outcome_of
+from atr_client.cell.progress import Progress, Silent
+from atr_client.errors import CellBusy
+from atr_client.outputs.layout import CellKey, summary_path, utc_stamp
+from atr_client.outputs.rows import Row, failed_row
+from atr_data.files import write_atomic
+
+
+@dataclass(slots=True)
+class SweepReport:
+    """The rows of the cells that came to an end, by cell id; `planned` are those there were to be. `stopped`
+    says why when a limit of the sweep left some of them unfinished."""
+
+    planned: Sequence[CellKey]
+    rows: dict[str, Row] = field(default_factory=dict[str, Row])
+    stopped: str | None = None
+
+    @property
+    def sorted_rows(self) -> list[Row]:
+        return [self.rows[cell_id] for cell_id in sorted(self.rows)]
+
+    @property
+    def unfinished(self) -> list[str]:
+        return sorted(key.cell_id for key in self.planned if key.cell_id not in self.rows)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all cells are done, 1 one failed or was aborted, 3 some never came to an end."""
+        if not all(row["ok"] for row in self.rows.values()):
+            return 1
+        return 3 if self.unfinished else 0
+
+
+async def run_sweep(
+    cells: Sequence[Cell],
+    *,
+    at_once: int = 1,
+    progress: Progress | None = None,
+    report: SweepReport | None = None,
+) -> SweepReport:
+    """Runs all cells, `at_once` of them at a time. A cell that fails gives a row that says so.
+
+    `report` is filled as cells end, for a caller that wants to know what was done before a cancellation.
+    Raises CellBusy, before anything runs, when another process is writing to one of the cells.
+    """
+    refuse_busy(cells)
+    report = SweepReport([cell.key for cell in cells]) if report is None else report
+    limiter = anyio.CapacityLimiter(at_once)
+
+    async def run(cell: Cell) -> None:
+        async with limiter:
+            row = await _row_of(cell, progress or Silent())
+        if row.get("stopped"):
+            report.stopped = row["error"]
+        else:
+            report.rows[cell.key.cell_id] = row
+
+    async with anyio.create_task_group() as group:
+        for cell in cells:
+            group.start_soon(run, cell)
+    return report
+
+
+def refuse_busy(cells: Sequence[Cell]) -> None:
+    for cell in cells:
+        if is_busy(cell.folder):
+            raise CellBusy(
+                f"another process is writing to {cell.folder.path}; wait for it or use another outputs folder"
+            )
+
+
+async def _row_of(cell: Cell, progress: Progress) -> Row:
+    started = time.monotonic()
+    progress.cell_started(cell.key, len(cell.sessions))
+
+    async def run() -> Row:
+        return dict((await run_cell(cell, progress)).row)
+
+    outcome = await outcome_of(run)
+    if isinstance(outcome, Exception):
+        outcome = failed_row(cell.name, outcome, duration=time.monotonic() - started)
+    progress.cell_done(cell.key, outcome)
+    return outcome
+
+
+def write_summary(root: Path, report: SweepReport, args: Mapping[str, Any]) -> Path:
+    """Writes `_summary/runner_<UTC>.json` below the outputs root and returns its path."""
+    rows = report.sorted_rows
+    stamp = utc_stamp()
+    path = summary_path(root, "runner", stamp)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    document = {
+        "stage": "runner",
+        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+        "mode": "sweep",
+        "args": dict(args),
+        "rows": rows,
+        "n_cells_total": len(report.planned),
+        "n_cells_ok": sum(row["ok"] for row in rows),
+        "n_cells_aborted": sum(bool(row.get("aborted")) for row in rows),
+        "n_cells_incomplete": len(report.unfinished),
+        "incomplete_cells": report.unfinished,
+        "stopped": report.stopped,
+    }
+    write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    return path

@@ -1,0 +1,1 @@
+"""What sources and episodes are held against."""

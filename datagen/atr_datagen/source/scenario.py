@@ -1,0 +1,200 @@
+"""The sessions of a source with everything resolved: objects, ids, predicates, required action, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from atr_data.constants import CONFIRMATION
+from atr_data.episode import RequiredAction
+from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
+from atr_datagen.source.arguments import coerce, reference_id, resolve_references, unknown_parameter
+from atr_datagen.source.document import Path, nearest
+from atr_datagen.source.grammar import LearningBlock, Problems, RuleBlock
+from atr_datagen.source.predicates import Predicate, items, parse_predicate
+from atr_datagen.source.steps import ResolvedStep, parse_step, resolve_step
+from atr_datagen.source.world import Naming, Row, World, read_world
+from atr_ontology import Tool, load_ontology
+
+
+@dataclass(frozen=True, slots=True)
+class TestScenario:
+    """`golds` are the rows tagged so (param_id). `mirror_is` is the other face's rule, empty without one."""
+
+    __test__ = False
+
+    rule: RuleBlock
+    rule_id: str
+    path: Path
+    world: World
+    must: Sequence[Predicate]
+    rule_is: Sequence[Predicate]
+    mirror_is: Sequence[Predicate]
+    golds: Sequence[Row]
+    required: RequiredAction
+    target: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningScenario:
+    block: LearningBlock
+    session_id: str
+    path: Path
+    world: World
+    know: Mapping[str, Any]
+    steps: Sequence[ResolvedStep]
+
+
+def domain_tool(domain: str, name: str) -> Tool:
+    """A tool that a rule may bind. Raises ValueError that names the nearest tool of the domain."""
+    return _tool_among(load_ontology().domain(domain).tools, domain, name)
+
+
+def offered_tool(domain: str, name: str) -> Tool:
+    """A tool that a session may call, those of every domain among them. Raises as domain_tool does."""
+    return _tool_among(load_ontology().offered(domain), domain, name)
+
+
+def _tool_among(tools: Sequence[Tool], domain: str, name: str) -> Tool:
+    by_name = {tool.name: tool for tool in tools}
+    if name not in by_name:
+        raise ValueError(f"{domain} has no tool {name!r}; {nearest(name, by_name)}")
+    return by_name[name]
+
+
+def read_test(
+    rule: RuleBlock, rule_id: str, index: int, seed: int, persona: str, problems: Problems
+) -> TestScenario:
+    """The test of a rule whose header is sound. Reports what is wrong in the test block itself."""
+    path: Path = ("rules", index, "test")
+    test = rule.test
+    tool = domain_tool(rule.domain, rule.tool)
+    world = read_world(test, rule.domain, path, Naming(seed, persona, rule_id), problems)
+    fields = {name for row in world.rows for name in row.attributes}
+    must = _predicates(test.must, fields, (*path, "must"), problems)
+    rule_is = _predicates(test.rule_is, fields, (*path, "rule_is"), problems)
+    mirrored = rule.mirror.rule_is if rule.mirror else []
+    mirror_is = _predicates(mirrored, fields, ("rules", index, "mirror", "rule_is"), problems)
+    target = _target(test.target, tool, rule.domain, world, (*path, "target"), problems)
+    golds = [row for row in world.candidates() if row.tag == "gold"]
+    required = RequiredAction(tool=tool.name)
+    match rule.type:
+        case "param_id":
+            required = _id_action(rule, tool, golds, world, path, problems)
+        case "param_enum":
+            arguments = {str(rule.parameter): rule.gold}
+            required = RequiredAction(tool=tool.name, arguments=arguments, compare_args=list(arguments))
+        case "confirm":
+            arguments = {"target_tool": tool.name}
+            pinned = _pinned(rule, tool, world, ("rules", index, "pin"), problems)
+            arguments |= {"target_params": pinned} if pinned else {}
+            required = RequiredAction(tool=CONFIRMATION, arguments=arguments, compare_args=list(arguments))
+        case "tool_identity":
+            pass
+    return TestScenario(rule, rule_id, path, world, must, rule_is, mirror_is, golds, required, target)
+
+
+def read_learning(
+    block: LearningBlock, index: int, seed: int, persona: str, problems: Problems
+) -> LearningScenario:
+    """A learning session whose header is sound. Reports what is wrong in its objects, facts and steps."""
+    path: Path = ("learning", index)
+    session_id = f"{persona}_s{index:02d}"
+    world = read_world(block, block.domain, path, Naming(seed, persona, session_id), problems)
+    know: dict[str, Any] = {}
+    for name, value in block.know.items():
+        try:
+            know[name] = resolve_references(value, world.ids)
+        except ValueError as error:
+            problems.add((*path, "know", name), str(error))
+        if value is None:
+            problems.add((*path, "know", name), "has no value (a # outside quotes starts a comment)")
+    steps: list[ResolvedStep] = []
+    for number, text in enumerate(block.steps, start=1):
+        try:
+            step = parse_step(text)
+            tool = offered_tool(block.domain, step.tool)
+            steps.append(resolve_step(step, number, tool, block.know, world.ids))
+        except ValueError as error:
+            problems.add((*path, "steps", number - 1), str(error))
+    return LearningScenario(block, session_id, path, world, know, steps)
+
+
+def _predicates(texts: Sequence[str], fields: set[str], path: Path, problems: Problems) -> list[Predicate]:
+    found: list[Predicate] = []
+    for index, text in enumerate(texts):
+        try:
+            predicate = parse_predicate(text)
+            if predicate.field not in fields:
+                raise ValueError(
+                    f"no object here has {predicate.field!r}; {nearest(predicate.field, fields)}"
+                )
+            found.append(predicate)
+        except ValueError as error:
+            problems.add((*path, index), str(error))
+    return found
+
+
+def _target(
+    raw: Mapping[str, Any], tool: Tool, domain: str, world: World, path: Path, problems: Problems
+) -> dict[str, Any]:
+    target: dict[str, Any] = {}
+    for name, value in raw.items():
+        try:
+            parameter = tool.parameter(name)
+            if parameter is None:
+                raise ValueError(unknown_parameter(tool, name))
+            if name in reference_parameters(domain):
+                found = [reference_id(str(key).removeprefix("#"), world.ids) for key in items(value)]
+                value = found if isinstance(value, list) or parameter.type == "array[string]" else found[0]
+            target[name] = coerce(parameter, resolve_references(value, world.ids))
+        except ValueError as error:
+            problems.add((*path, name), str(error))
+    return target
+
+
+def _pinned(rule: RuleBlock, tool: Tool, world: World, path: Path, problems: Problems) -> dict[str, Any]:
+    pinned: dict[str, Any] = {}
+    for name, value in (rule.pin or {}).items():
+        try:
+            parameter = tool.parameter(name)
+            if parameter is None:
+                raise ValueError(unknown_parameter(tool, name))
+            pinned[name] = coerce(parameter, resolve_references(value, world.ids))
+        except ValueError as error:
+            problems.add((*path, name), str(error))
+    return pinned
+
+
+def _id_action(
+    rule: RuleBlock, tool: Tool, golds: Sequence[Row], world: World, path: Path, problems: Problems
+) -> RequiredAction:
+    name = str(rule.parameter)
+    found: list[str] = []
+    try:
+        found = list(dict.fromkeys(row_argument(row, name, rule.domain, world) for row in golds))
+        listed = name.endswith("_ids")
+        if not found or (len(found) > 1 and not listed):
+            raise ValueError(
+                f"needs {'a row' if listed else 'exactly one row'} tagged gold; has {len(found)}"
+            )
+    except ValueError as error:
+        problems.add(path, str(error))
+    gold = found if name.endswith("_ids") else next(iter(found), None)
+    return RequiredAction(tool=tool.name, arguments={name: gold}, compare_args=[name])
+
+
+def row_argument(row: Row, parameter: str, domain: str, world: World) -> str:
+    """The id by which a parameter names a row: the row's own, or that of the object linked to it.
+
+    Raises ValueError when the parameter does not take objects of the row's type.
+    """
+    kind = REFERENCE_TYPES[domain][row.type]
+    if parameter in kind.parameters:
+        return world.ids[row.key]
+    if parameter not in kind.link_parameters or kind.link is None:
+        raise ValueError(f"{parameter} does not take a {row.type}")
+    if kind.link not in row.attributes:
+        raise ValueError(f"{row.key} has no {kind.link}, which {parameter} takes")
+    return world.ids[str(row.attributes[kind.link])]

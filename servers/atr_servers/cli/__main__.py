@@ -1,0 +1,3 @@
+from atr_servers.cli.app import main
+
+main()

@@ -1,0 +1,1 @@
+"""The six domains: tables and handlers, nothing else, and all alike."""

@@ -1,0 +1,139 @@
+"""The HTTP host as a process: its socket, its admin token, its signals."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server import Server
+
+from atr_servers.hosts.environment_host import Host
+from atr_servers.hosts.http_app import create_app, environment_url
+
+_WILDCARDS = ("0.0.0.0", "::")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """Where to listen (port 0: any free one) and what to allow.
+
+    `ttl` in seconds. `admin_token_file` None: a fresh file in the folder for temporary files.
+    `allowed_hosts`: names, besides the loopback ones and `address`, under which clients may call this host.
+    """
+
+    address: str
+    port: int
+    ttl: float
+    cap: int
+    admin_token_file: Path | None = None
+    environment_token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+
+
+async def serve_http(
+    settings: HttpSettings, announce: Callable[[str], None], servers: Sequence[Server[Any]] = ()
+) -> None:
+    """Serves until SIGINT or SIGTERM; a second one does not wait for open connections.
+
+    `servers` are opened at the start and stay open. Once requests are served, `announce` gets a line each for
+    the base URL, the admin token's file and these environments. Raises OSError when the socket cannot be
+    bound or the token file not be written.
+    """
+    address = _bracketed(settings.address)
+    names = (*settings.allowed_hosts, *(() if settings.address in _WILDCARDS else (address,)))
+    host = Host(ttl=settings.ttl, cap=settings.cap)
+    with _listening(settings.address, settings.port) as listener, _token(settings.admin_token_file) as admin:
+        base_url = f"http://{address}:{listener.getsockname()[1]}"
+        app = create_app(
+            host,
+            admin_token=admin.token,
+            environment_token=settings.environment_token,
+            allowed_hosts=names,
+        )
+
+        async def ready() -> None:
+            announce(f"url: {base_url}")
+            announce(f"admin token file: {admin.path}")
+            for server in servers:
+                announce(f"environment: {environment_url(base_url, await host.open(server, expires=False))}")
+
+        uvicorn_server = _UvicornServer(app, ready)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_stop_on_signal, uvicorn_server, host)
+            await uvicorn_server.serve(sockets=[listener])
+            tasks.cancel_scope.cancel()
+
+
+class _UvicornServer(uvicorn.Server):
+    """uvicorn that tells when it is ready and leaves the signals to its caller."""
+
+    def __init__(self, app: Any, ready: Callable[[], Any]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app, lifespan="on", ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=5
+            )
+        )
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        await self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+async def _stop_on_signal(server: uvicorn.Server, host: Host) -> None:
+    """Closes the environments first: an open event stream of a client would hold uvicorn up."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            server.force_exit = server.should_exit
+            server.should_exit = True
+            await host.close_all()
+
+
+def _listening(address: str, port: int) -> socket.socket:
+    """asyncio leaves Nagle's algorithm on for a socket made this way, which costs 40 ms a request."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.create_server((address, port), family=family)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+@dataclass(frozen=True, slots=True)
+class _AdminToken:
+    token: str
+    path: Path
+
+
+@contextmanager
+def _token(path: Path | None) -> Generator[_AdminToken]:
+    """A new token in a file that only this user can read, there for as long as it is valid."""
+    if path is None:
+        descriptor, name = tempfile.mkstemp(prefix="atr-admin-", suffix=".token")
+        path = Path(name)
+    else:
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(token)
+    try:
+        yield _AdminToken(token, path.absolute())
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""An environment that outlives its process: for clients that start a server process per call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import structlog
+from filelock import FileLock, Timeout
+from mcp import MCPError
+from mcp.server import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+from mcp.types import INTERNAL_ERROR
+from pydantic import BaseModel, ConfigDict
+
+from atr_data.errors import DataError
+from atr_data.files import write_atomic
+from atr_servers.environment import Environment
+from atr_servers.hosts.environment_spec import Binding
+
+_POLL_SECONDS = 0.01
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    binding: Binding
+    state: dict[str, Any]
+
+
+class StateFile:
+    """The state of one environment on disk, and the lock beside it (`<file>.lock`).
+
+    The file is the truth: each call, read or write, takes the lock, loads, runs, and saves what changed. So
+    processes that overlap see each other's writes and lose none.
+    """
+
+    def __init__(self, path: Path, binding: Binding, *, lock_seconds: float = 30.0) -> None:
+        self._path = path
+        self._binding = binding
+        self._lock_seconds = lock_seconds
+        self._file_lock = FileLock(path.with_name(path.name + ".lock"))
+        self._task_lock = anyio.Lock()
+
+    async def open(self, environment: Environment) -> None:
+        """Puts the stored state into the environment, or writes the first state when there is no file yet.
+
+        Raises DataError when the file is broken, belongs to another session, or stays locked; OSError when
+        the folder cannot be written.
+        """
+        async with self._locked():
+            if self._path.exists():
+                self._load(environment)
+            else:
+                self._save(environment.snapshot())
+
+    def keep(self, environment: Environment) -> ServerMiddleware[Any]:
+        """Middleware for the server of that environment.
+
+        A call whose state cannot be loaded or saved is answered with an internal error that says why, and
+        has not happened: the next call loads the file again.
+        """
+
+        async def keep_state(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
+            if ctx.method != "tools/call":
+                return await call_next(ctx)
+            try:
+                async with self._locked():
+                    with anyio.CancelScope(shield=True):
+                        self._load(environment)
+                        before = environment.snapshot()
+                        result = await call_next(ctx)
+                        if (after := environment.snapshot()) != before:
+                            self._save(after)
+                        return result
+            except (DataError, OSError) as error:
+                structlog.get_logger().error("state not kept", error=str(error))
+                raise MCPError(INTERNAL_ERROR, str(error)) from error
+
+        return keep_state
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncGenerator[None]:
+        async with self._task_lock:
+            try:
+                with anyio.fail_after(self._lock_seconds):
+                    await self._acquire()
+            except TimeoutError as error:
+                raise DataError("is locked by another process", path=self._path) from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
+
+    async def _acquire(self) -> None:
+        while True:
+            try:
+                self._file_lock.acquire(blocking=False)
+                return
+            except Timeout:
+                await anyio.sleep(_POLL_SECONDS)
+
+    def _load(self, environment: Environment) -> None:
+        try:
+            content = _Content.model_validate_json(self._path.read_bytes())
+            if content.binding != self._binding:
+                raise DataError(self._difference(content.binding), path=self._path)
+            environment.restore(content.state)
+        except FileNotFoundError as error:
+            raise DataError("state file is gone; start the server again", path=self._path) from error
+        except ValueError as error:
+            raise DataError(
+                "is broken or no state file; delete it to start afresh", path=self._path
+            ) from error
+
+    def _difference(self, found: Binding) -> str:
+        if (found.episode_id, found.session_id) != (self._binding.episode_id, self._binding.session_id):
+            return (
+                f"holds the state of {_name(found)}, not of {_name(self._binding)}; use one file per session"
+            )
+        return f"holds the state of {_name(found)} as it was before its references or tools were changed"
+
+    def _save(self, state: dict[str, Any]) -> None:
+        write_atomic(self._path, _Content(binding=self._binding, state=state).model_dump_json())
+
+
+def _name(binding: Binding) -> str:
+    if binding.session_id is None:
+        return "an environment without an episode"
+    return f"session {binding.session_id} of episode {binding.episode_id}"

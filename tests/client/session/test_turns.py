@@ -1,0 +1,283 @@
+"""What the turn loop does beyond the conformance vectors: unusable arguments, deadlines, offered tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import StdioServerParameters
+
+from atr_client.errors import CellAbort
+from atr_client.models.base import Finish, ModelReply, ToolSpec
+from atr_client.session.environments import open_environment
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.session_runner import run_session
+from atr_client.session.turns import SessionSettings, ToolOutcome
+from atr_data.calls import CallLog, CallRecord, read_calls
+from atr_data.episode import Episode
+from atr_data.trajectory import Message, ToolCall, Trajectory
+from atr_servers import build_server
+
+FILE = {"id": "fil_1", "type": "file", "attributes": {"name": "scan.pdf", "file_type": "pdf"}}
+EPISODE = Episode.model_validate(
+    {
+        "episode_id": "pat_seed000",
+        "raw_persona": {"persona_id": "pat", "narrative": "Pat."},
+        "structured_persona": {},
+        "rules": [],
+        "learning_sessions": [],
+        "test_sessions": [
+            {
+                "session_id": "pat_t",
+                "domain": "workspace",
+                "rule_id": "r",
+                "instruction": "List my files.",
+                "local_env": {"tools": ["list_files", "delete_files"], "references": [FILE]},
+                "labels": {},
+            }
+        ],
+    }
+)
+SESSION = EPISODE.test_sessions[0]
+FINISH = ModelReply(tool_calls=[ToolCall(id="end", name="finish_session")])
+
+
+class Script:
+    """An agent that says what it is told to, one reply a call."""
+
+    def __init__(self, *replies: ModelReply) -> None:
+        self.replies = list(replies)
+        self.seen: list[list[Message]] = []
+
+    async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+        self.seen.append(list(messages))
+        return self.replies.pop(0)
+
+
+def one_call(name: str, arguments: dict[str, Any], parse_error: str | None = None) -> ModelReply:
+    return ModelReply(tool_calls=[ToolCall(id="c1", name=name, arguments=arguments, parse_error=parse_error)])
+
+
+async def play(agent: Script, folder: Path, **settings: Any) -> tuple[Trajectory, list[CallRecord]]:
+    path = folder / "calls.jsonl"
+    with CallLog(path) as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder) as environment:
+            trajectory = await run(agent, environment, **settings)
+    return trajectory, [record for record in read_calls(path) if isinstance(record, CallRecord)]
+
+
+async def run(agent: Script, environment: Any, **settings: Any) -> Trajectory:
+    return await run_session(
+        episode=EPISODE,
+        session=SESSION,
+        variant="default",
+        model=agent,
+        memory_context=None,
+        user=None,
+        environment=environment,
+        settings=SessionSettings(**settings),
+    )
+
+
+async def test_arguments_that_did_not_parse_never_reach_the_environment(tmp_path: Path) -> None:
+    agent = Script(one_call("delete_files", {}, "arguments are not JSON: Expecting value"), FINISH)
+    trajectory, calls = await play(agent, tmp_path)
+    answer = trajectory.messages[3]
+    assert answer.tool_error is True
+    assert "not JSON" in json.loads(answer.content or "")["error"]
+    assert [(c.tool, c.is_error, c.note) for c in calls] == [
+        ("delete_files", True, "answered by the harness")
+    ]
+    call = (trajectory.messages[2].tool_calls or [])[0]
+    assert (call.arguments, call.parse_error) == ({}, "arguments are not JSON: Expecting value")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"location": float("nan")}, "finite"),
+        ({"location": "\ud800"}, "text"),
+        ({"location": json.loads("[" * 100 + "]" * 100)}, "deep"),
+        ({"location": "x" * (2 << 20)}, "large"),
+    ],
+)
+async def test_arguments_no_wire_can_carry_are_refused_and_logged(
+    tmp_path: Path, arguments: dict[str, Any], word: str
+) -> None:
+    trajectory, calls = await play(Script(one_call("list_files", arguments), FINISH), tmp_path)
+    assert trajectory.messages[3].tool_error is True
+    assert word in (trajectory.messages[3].content or "")
+    assert [(call.arguments, call.is_error) for call in calls] == [({}, True)]
+    assert trajectory.termination_reason == "agent_stop"
+    assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
+
+
+async def test_text_no_encoding_can_carry_is_written_with_replacement_signs(tmp_path: Path) -> None:
+    odd = ModelReply("a\ud800b", [ToolCall(id="i\udfff", name="nope\ud800")], reasoning_content="r\ud800")
+    trajectory, calls = await play(Script(odd, FINISH), tmp_path)
+    assert trajectory.messages[2].content == "a?b"
+    assert trajectory.messages[2].reasoning_content == "r?"
+    assert [(call.call_id, call.tool) for call in calls] == [("i?", "nope?")]
+    assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
+
+
+async def test_a_call_id_that_comes_again_in_a_turn_or_later_becomes_another(tmp_path: Path) -> None:
+    twice = ModelReply(
+        tool_calls=[ToolCall(id="c1", name="list_files"), ToolCall(id="c1", name="list_files")]
+    )
+    trajectory, calls = await play(Script(twice, one_call("list_files", {}), FINISH), tmp_path)
+    assert [call.call_id for call in calls] == ["c1", "c1_again_1", "c1_again_2"]
+    assert trajectory.messages[6].tool_call_id == "c1_again_2"
+    assert trajectory.reply_faults == {"duplicate_call_id": 2}
+
+
+@pytest.mark.parametrize(
+    ("finish", "fault"),
+    [("length", "truncated"), ("refusal", "refusal"), ("content_filter", "content_filter")],
+)
+async def test_a_reply_that_the_provider_ended_early_is_counted(
+    tmp_path: Path, finish: Finish, fault: str
+) -> None:
+    trajectory, _ = await play(Script(ModelReply("so far", finish=finish), FINISH), tmp_path)
+    assert trajectory.reply_faults == {fault: 1}
+
+
+async def test_a_dropped_argument_is_noted_in_the_call_log(tmp_path: Path) -> None:
+    reply = one_call("list_files", {"wait_for_previous": True})
+    trajectory, calls = await play(Script(reply, FINISH), tmp_path)
+    assert trajectory.messages[3].tool_error is False
+    assert calls[0].note == "dropped arguments: wait_for_previous"
+    assert calls[0].arguments == {"wait_for_previous": True}
+    assert calls[0].result == trajectory.messages[3].content
+
+
+async def test_the_deadline_cuts_a_slow_call_and_keeps_the_transcript() -> None:
+    class Slow:
+        async def tools(self) -> Sequence[ToolSpec]:
+            return []
+
+        async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            if call.name == "list_files":
+                return ToolOutcome("{}", False)
+            await anyio.sleep(60)
+            raise AssertionError("the deadline did not come")
+
+        def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            return ToolOutcome(f"{call.name} of {turn_idx} cut off", True)
+
+    calls = [ToolCall(id=name, name=name) for name in ("list_files", "delete_files", "move_files")]
+    trajectory = await run(Script(ModelReply(tool_calls=calls)), Slow(), timeout=0.05)
+    assert trajectory.termination_reason == "timeout"
+    assert [message.content for message in trajectory.messages[3:]] == [
+        "{}",
+        "delete_files of 2 cut off",
+        "move_files of 2 cut off",
+    ]
+
+
+async def test_the_time_before_the_first_reply_counts_against_the_deadline() -> None:
+    class SlowToList:
+        async def tools(self) -> Sequence[ToolSpec]:
+            await anyio.sleep(0.05)
+            return []
+
+    trajectory = await run(Script(FINISH), SlowToList(), timeout=0.02)
+    assert (trajectory.termination_reason, trajectory.step_count) == ("timeout", 0)
+    assert trajectory.duration_seconds >= 0.05
+
+
+async def test_calls_cut_off_by_the_deadline_are_in_the_call_log(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    with CallLog(path) as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder) as environment:
+            outcome = environment.abandon(ToolCall(id="c", name="delete_files"), 2)
+    (call,) = [record for record in read_calls(path) if isinstance(record, CallRecord)]
+    assert (call.tool, call.turn_idx, call.is_error) == ("delete_files", 2, True)
+    assert call.result == outcome.content
+
+
+async def test_a_server_that_offers_other_tools_than_the_session_names_stops_the_cell(tmp_path: Path) -> None:
+    other = build_server("workspace", [], None, ["list_files"])
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder, target=other) as environment:
+            with pytest.raises(CellAbort, match="offers 2 tools, not 3") as caught:
+                await environment.tools()
+    assert (caught.value.module, caught.value.session_id) == ("environment", "pat_t")
+
+
+async def test_an_error_inside_an_environment_comes_out_as_it_was_raised(tmp_path: Path) -> None:
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        with pytest.raises(LookupError, match="mine"):
+            async with open_environment(EPISODE, SESSION, recorder):
+                raise LookupError("mine")
+
+
+async def test_a_server_that_cannot_be_reached_aborts_the_cell(tmp_path: Path) -> None:
+    gone = StdioServerParameters(command=str(tmp_path / "no-such-program"))
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        with pytest.raises(CellAbort, match="cannot connect"):
+            async with open_environment(EPISODE, SESSION, recorder, target=gone):
+                pass
+
+
+async def test_a_privileged_model_is_shown_the_session(tmp_path: Path) -> None:
+    class Peeking:
+        def for_session(self, episode: Episode, session: Any) -> Script:
+            assert (episode, session) == (EPISODE, SESSION)
+            return Script(FINISH)
+
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        async with open_environment(EPISODE, SESSION, recorder) as environment:
+            trajectory = await run_session(
+                episode=EPISODE,
+                session=SESSION,
+                variant="default",
+                model=Peeking(),
+                memory_context="remembered",
+                user=None,
+                environment=environment,
+                settings=SessionSettings(),
+            )
+    assert trajectory.termination_reason == "agent_stop"
+    assert "<context>\nremembered\n</context>" in (trajectory.messages[0].content or "")
+
+
+async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_nothing(tmp_path: Path) -> None:
+    """The environment runs as a process of its own here, and is killed before the second call."""
+    episode_file, pid_file = tmp_path / "episode.json", tmp_path / "pid"
+    episode_file.write_text(EPISODE.model_dump_json(), encoding="utf-8")
+    session = ["--episode", str(episode_file), "--session", "pat_t"]
+    server = ["-m", "atr_servers.cli", "serve", "workspace", *session]
+    note_pid = f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))"
+    start = f"import os, sys; {note_pid}; os.execv(sys.executable, {[sys.executable, *server]!r})"
+    target = StdioServerParameters(command=sys.executable, args=["-c", start])
+
+    class Killing(Script):
+        async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+            if len(self.seen) == 1:
+                os.kill(int(pid_file.read_text()), signal.SIGKILL)
+            return await super().respond(messages, tools)
+
+    agent = Killing(one_call("list_files", {}), one_call("list_files", {}), FINISH)
+    path = tmp_path / "calls.jsonl"
+    with CallLog(path) as log:
+        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
+        with pytest.raises(CellAbort) as caught, anyio.fail_after(20):
+            async with open_environment(EPISODE, SESSION, recorder, target=target) as environment:
+                await run(agent, environment)
+    assert caught.value.module == "environment"
+    answered = [record for record in read_calls(path) if isinstance(record, CallRecord)]
+    assert [(call.tool, call.is_error) for call in answered] == [("list_files", False)]
