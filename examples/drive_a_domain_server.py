@@ -11,13 +11,10 @@ from mcp import Client
 from atr_data.episode import Reference
 from atr_servers import build_server
 
+STOOLS = {"prd_1": ("Oak stool", 60), "prd_2": ("Ash stool", 45)}
 SHELF = [
-    Reference(
-        id="prd_1", type="product", attributes={"name": "Oak stool", "price": 60, "category": "stools"}
-    ),
-    Reference(
-        id="prd_2", type="product", attributes={"name": "Ash stool", "price": 45, "category": "stools"}
-    ),
+    Reference(id=key, type="product", attributes={"name": name, "price": price, "category": "stools"})
+    for key, (name, price) in STOOLS.items()
 ]
 
 
