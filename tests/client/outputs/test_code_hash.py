@@ -158,8 +158,9 @@ def test_the_form_does_not_depend_on_the_interpreter(version: str) -> None:
         f"spec = importlib.util.spec_from_file_location('code_hash', {module.__file__!r}); "
         "m = importlib.util.module_from_spec(spec); spec.loader.exec_module(m); "
         "from pathlib import Path; "
-        "print(hashlib.sha256(''.join(m.normal_form(p.read_text('utf-8')) for p in "
-        f"sorted(Path({str(ROOT)!r}).glob('[!.]*/atr_*/**/*.py'))).encode('utf-8', 'surrogatepass')).hexdigest())"
+        f"files = sorted(Path({str(ROOT)!r}).glob('[!.]*/atr_*/**/*.py')); "
+        "forms = ''.join(m.normal_form(p.read_text('utf-8')) for p in files); "
+        "print(len(files), hashlib.sha256(forms.encode('utf-8', 'surrogatepass')).hexdigest())"
     )
 
     def digest(python: str) -> subprocess.CompletedProcess[str]:
