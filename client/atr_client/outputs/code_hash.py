@@ -60,7 +60,8 @@ def content(path: Path) -> bytes:
 def normal_form(source: str) -> str:
     """A program as text that depends on its syntax tree alone, and not on the interpreter that reads it.
 
-    `ast.dump` will not do: what it prints of empty fields changed with Python 3.13.
+    `ast.dump` will not do: what it prints of empty fields changed with Python 3.13. Python 3.12 ends some
+    format specifications with an empty text.
     """
     return "".join(_written(ast.parse(source)))
 
@@ -71,6 +72,8 @@ def _written(value: object) -> Iterator[str]:
         for name, field in ast.iter_fields(value):
             if name == "body" and _has_idle_docstring(value):
                 field = field[1:]
+            if isinstance(value, ast.JoinedStr):
+                field = [part for part in field if not _is_empty_text(part)]
             if name in _NOT_CODE or field is None or field == []:
                 continue
             yield f" {name}="
@@ -83,6 +86,10 @@ def _written(value: object) -> Iterator[str]:
         yield "]"
     else:
         yield f"<{type(value).__name__} {value!r}>"
+
+
+def _is_empty_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == ""
 
 
 def _has_idle_docstring(node: ast.AST) -> bool:

@@ -126,6 +126,7 @@ def test_comments_docstrings_and_layout_do_not_count(copy: Path, file: str) -> N
         ("def f():\n    'doc'\n    return 1", "def f():\n    return 1"),
         ("x = (1,)", "x = 1,"),
         ("x = f'{a}b'", 'x = f"{a}b"'),
+        ("x = f'{a:<{b}}'", 'x = f"{a:<{b}}" ""'),
     ],
 )
 def test_the_same_program_has_one_form(one: str, other: str) -> None:
