@@ -126,16 +126,20 @@ def _serve_stdio(spec: EnvironmentSpec, binding: Binding, state: Path | None) ->
 
     import anyio
 
-    from atr_servers.hosts.state_file import StateFile
-    from atr_servers.hosts.stdio import serve_stdio
-    from atr_servers.server import serve_environment
+    from atr_servers.hosts.light_imports import light_imports
 
-    _configure_logging()
-    environment = _built(spec)
-    server = serve_environment(environment)
+    with light_imports():
+        from atr_servers.hosts.stdio import serve_stdio
+        from atr_servers.server import serve_environment
+
+        _configure_logging()
+        environment = _built(spec)
+        server = serve_environment(environment)
 
     async def run() -> None:
         if state:
+            from atr_servers.hosts.state_file import StateFile
+
             file = StateFile(state, binding)
             await file.open(environment)
             server.middleware.append(file.keep(environment))

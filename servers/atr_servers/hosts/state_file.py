@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import structlog
 from filelock import FileLock, Timeout
-from mcp import MCPError
-from mcp.server import ServerRequestContext
-from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 from pydantic import BaseModel, ConfigDict
 
@@ -20,6 +18,10 @@ from atr_data.errors import DataError
 from atr_data.files import write_atomic
 from atr_servers.environment import Environment
 from atr_servers.hosts.environment_spec import Binding
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 
 _POLL_SECONDS = 0.01
 

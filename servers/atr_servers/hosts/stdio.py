@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import structlog
-from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, RequestId
 from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from mcp.server import Server
 
 
 async def serve_stdio(server: Server[Any]) -> None:
