@@ -95,11 +95,13 @@ class _Placeholder(ModuleType):
 
 
 class _Deferred(ModuleType):
+    """A package without what its `__init__` defines, until somebody asks for that."""
+
     def __getattr__(self, name: str) -> Any:
         spec = PathFinder.find_spec(self.__name__, _parent_path(self.__name__))
-        if name.startswith("__") or spec is None or spec.loader is None:
-            raise AttributeError(name)
-        self.__class__ = ModuleType
+        is_filled = not isinstance(self.__loader__, _Bare)
+        if name.startswith("__") or is_filled or spec is None or spec.loader is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         self.__spec__, self.__loader__, self.__file__ = spec, spec.loader, spec.origin
         spec.loader.exec_module(self)
         return getattr(self, name)
