@@ -14,7 +14,6 @@ from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, GoldStep, LearningSession, LocalEnv, RequiredAction, Rule, TestSession
 from atr_data.errors import DataError
 from atr_data.load import describe, is_plain_name, named_ids, read_json
-from atr_data.reference_types import LINK_PREFIXES, REFERENCE_TYPES
 from atr_ontology import DOMAINS, Tool, load_ontology
 
 
@@ -115,7 +114,7 @@ def _action_step(rule: Rule) -> Iterator[str]:
     match rule.check_type:
         case "tool_identity" if step.param is not None:
             yield f"param should be null for tool_identity; is {step.param!r}"
-        case "param_id" if parameter is None or not parameter.name.endswith(("_id", "_ids")):
+        case "param_id" if parameter is None or not parameter.names_object:
             yield f"param should be an id parameter of {tool.name}; is {step.param!r}"
         case "param_enum" if parameter is None or not parameter.enum:
             yield f"param should be an enum parameter of {tool.name}; is {step.param!r}"
@@ -166,7 +165,7 @@ def _world(session: Session, key: str) -> Found:
 
 def _references(env: LocalEnv, domain: str, key: str) -> Found:
     for reference in env.references:
-        if reference.type not in REFERENCE_TYPES[domain]:
+        if reference.type not in load_ontology().objects(domain):
             yield key, f"{reference.id}: {domain} knows no reference type {reference.type!r}"
     for name, count in Counter(reference.id for reference in env.references).items():
         if count > 1:
@@ -211,9 +210,8 @@ def _required(action: RequiredAction, test: TestSession, rule: Rule | None) -> I
 
 
 def _missing_golds(name: str, gold: Any, env: LocalEnv) -> Iterator[str]:
-    linked = {
-        str(r.attributes[link]) for r in env.references for link in LINK_PREFIXES if link in r.attributes
-    }
+    links = load_ontology().link_prefixes
+    linked = {str(r.attributes[link]) for r in env.references for link in links if link in r.attributes}
     known = linked | {reference.id for reference in env.references}
     golds = cast(list[Any], gold) if isinstance(gold, list) else [gold]
     yield from (f"gold {name} {item!r} is no object of the session" for item in golds if item not in known)

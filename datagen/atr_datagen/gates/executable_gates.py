@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from atr_data.constants import CONFIRMATION
-from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, TestSession
+from atr_data.episode import Episode, LearningSession, RequiredAction, TestSession
 from atr_data.errors import DataError
-from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_data.required_calls import complete_arguments
 from atr_datagen.gates.calls import (
     Arguments,
@@ -31,7 +30,7 @@ from atr_datagen.gates.calls import (
 from atr_datagen.gates.face_gates import SECOND, face_gates, in_second, second_face_gates, second_faces
 from atr_datagen.gates.owners import owner_path
 from atr_datagen.gates.report import CheckReport, GateResult
-from atr_datagen.gates.search_gate import linked_id, search_problems
+from atr_datagen.gates.search_gate import search_problems
 from atr_datagen.gates.static_gates import static_gates
 from atr_datagen.source.compile import Compiled, read_sources
 from atr_datagen.source.grammar import RuleBlock
@@ -151,7 +150,7 @@ async def gold_problems(episode: Episode, test: TestSession) -> list[str]:
 
 
 def _is_prose(parameter: Parameter, test: TestSession) -> bool:
-    return parameter.type == "string" and parameter.name not in reference_parameters(test.domain)
+    return parameter.type == "string" and not _names_reference(parameter, test)
 
 
 def _calls(test: TestSession, required: RequiredAction) -> Iterator[tuple[str, Arguments]]:
@@ -217,8 +216,12 @@ async def decoy_problems(episode: Episode, test: TestSession, rule: RuleBlock) -
 
 def _takes_made_id(name: str, test: TestSession) -> bool:
     tool = load_ontology().tool(name)
-    needed = [p.name for p in tool.parameters if p.required] if tool else []
-    return any(n.endswith("_id") and n not in reference_parameters(test.domain) for n in needed)
+    needed = [p for p in tool.parameters if p.required] if tool else []
+    return any(p.names_object and not _names_reference(p, test) for p in needed)
+
+
+def _names_reference(parameter: Parameter, test: TestSession) -> bool:
+    return parameter.name in load_ontology().object_parameters(test.domain)
 
 
 def decoy_calls(test: TestSession, rule: RuleBlock) -> Iterator[tuple[str, Arguments]]:
@@ -244,27 +247,17 @@ def decoy_calls(test: TestSession, rule: RuleBlock) -> Iterator[tuple[str, Argum
 def _other_candidates(test: TestSession, parameter: str, gold: Any) -> Iterator[str]:
     """The objects of the gold's type that the parameter could name, golds left out."""
     golds = set(cast(list[str], gold)) if isinstance(gold, list) else {gold}
-    types = REFERENCE_TYPES[test.domain]
-    found = [
-        (r.type, _addressed(r, parameter, test.domain)) for r in test.local_env.references if r.type in types
-    ]
+    types = load_ontology().objects(test.domain)
+    references = [r for r in test.local_env.references if r.type in types]
+    found = [(r.type, types[r.type].id_for(parameter, r.id, r.attributes)) for r in references]
     gold_types = {kind for kind, name in found if name in golds}
     yield from (name for kind, name in found if kind in gold_types and name is not None and name not in golds)
-
-
-def _addressed(reference: Reference, parameter: str, domain: str) -> str | None:
-    kind = REFERENCE_TYPES[domain][reference.type]
-    if parameter in kind.parameters:
-        return reference.id
-    if parameter in kind.link_parameters and kind.link in reference.attributes:
-        return linked_id(reference, domain)
-    return None
 
 
 def _other_pins(test: TestSession, required: RequiredAction) -> Iterator[tuple[str, Arguments]]:
     """The confirmation asked for another object than the pinned one."""
     pinned = acting_arguments(required)
-    for name in pinned.keys() & reference_parameters(test.domain):
+    for name in pinned.keys() & load_ontology().object_parameters(test.domain):
         for other in _other_candidates(test, name, pinned[name]):
             changed = {**pinned, name: [other] if isinstance(pinned[name], list) else other}
             yield CONFIRMATION, {**required.arguments, "target_params": changed}

@@ -58,7 +58,9 @@ def _test(rule_id: str, rule: PlannedRule, rng: Random) -> dict[str, Any]:
     match rule.type:
         case "param_id":
             gold = next(reference["id"] for reference in references if reference["id"].startswith("gold"))
-            arguments = {rule.parameter: [gold] if rule.parameter.endswith("_ids") else gold}
+            tool = load_ontology().tool(rule.tool)
+            parameter = tool.parameter(rule.parameter) if tool else None
+            arguments = {rule.parameter: [gold] if parameter and parameter.takes_many else gold}
         case "param_enum":
             arguments = {rule.parameter: rule.gold}
         case "confirm":

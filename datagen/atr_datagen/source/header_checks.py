@@ -79,7 +79,7 @@ def _typed(
 ) -> Iterator[tuple[str, str]]:
     match rule.type:
         case "param_id":
-            if parameter is None or not parameter.name.endswith(("_id", "_ids")):
+            if parameter is None or not parameter.names_object:
                 yield "bind", "should be tool.parameter, where the parameter takes an id"
             if not rule.test.rule_is or not rule.test.pulls:
                 yield "test", "needs rule_is and pulls; the rule is param_id"
