@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import read_manifest
-from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.rows import Row
 from atr_data.variants import variant_rank
 from atr_evaluator import LEVEL, Comparison, compare_outcomes
