@@ -20,7 +20,7 @@ from atr_data.errors import DataError
 MAX_BYTES = 64 * 2**20
 """Size of a file that is read as a whole."""
 
-MAX_LINE_BYTES = 16 * 2**20
+MAX_LINE_BYTES = 64 * 2**20
 """Length of one line of a file of records; such a file may have any number of lines."""
 
 MAX_NESTING = 100
@@ -55,8 +55,8 @@ class Unreadable(DataError):
 class Missing(Unreadable):
     """There is no such file."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__("cannot be read: no such file", path=path)
+    def __init__(self, path: Path, problem: str = "cannot be read: no such file") -> None:
+        super().__init__(problem, path=path)
 
 
 def path_problem(path: StrPath) -> str | None:
@@ -94,7 +94,7 @@ def read_json(path: StrPath) -> Any:
     try:
         text = read_text(path)
     except Missing as error:
-        raise Unreadable("no such file", path=error.path) from error
+        raise Missing(Path(path), "no such file") from error
     return _parsed(text, Path(path))
 
 

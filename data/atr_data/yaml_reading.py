@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,12 +16,17 @@ MAX_YAML_BYTES = 4 * 2**20
 MAX_EXPANSION = 8 * 2**20
 """Characters and values of a file once every alias is written out."""
 
+
+class NotYaml(Unreadable):
+    """Text that does not follow the grammar, or a value that is none of its kind."""
+
+
 _FAILURES = (ValueError, ArithmeticError, TypeError, LookupError, AttributeError)
 """What the construction of a value that is none of its kind raises."""
 
 
 def read_yaml(path: StrPath) -> Any:
-    """Values by YAML 1.1, without repeated keys and numbers beyond a double. Raises Unreadable."""
+    """Values by YAML 1.1, without repeated keys and integers beyond a double. Raises Unreadable."""
     place = Path(path)
     node = compose_yaml(path)
     if node is None:
@@ -32,7 +36,7 @@ def read_yaml(path: StrPath) -> Any:
     except yaml.MarkedYAMLError as error:
         raise _not_yaml(error, place) from error
     except _FAILURES as error:
-        raise Unreadable(f"not YAML: {error}", path=place) from error
+        raise NotYaml(f"not YAML: {error}", path=place) from error
 
 
 def compose_yaml(path: StrPath) -> yaml.Node | None:
@@ -125,8 +129,6 @@ class _Constructor(SafeConstructor):
             raise ConstructorError(
                 problem=f"{str(node.value)[:40]!r} is no {kind}: {error}", problem_mark=node.start_mark
             ) from error
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConstructorError(problem="a number must be finite", problem_mark=node.start_mark)
         if isinstance(value, int) and abs(value) >= 10**LONGEST_INTEGER:
             raise ConstructorError(problem="the number is out of range", problem_mark=node.start_mark)
         return value
@@ -143,4 +145,6 @@ class _Constructor(SafeConstructor):
 
 def _not_yaml(error: yaml.MarkedYAMLError, path: Path) -> Unreadable:
     line = error.problem_mark.line + 1 if error.problem_mark else None
-    return Unreadable(f"not YAML: {' '.join(str(error.problem or error).split())}", path=path, line=line)
+    if "nesting depth" in str(error.problem):
+        return Unreadable(TOO_DEEP, path=path, line=line)
+    return NotYaml(f"not YAML: {' '.join(str(error.problem or error).split())}", path=path, line=line)

@@ -8,10 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from atr_client.models.wire import Endpoint, WireFormat
+from atr_data.yaml_reading import read_yaml
 
 Reasoning = Literal["on", "off"]
 
@@ -189,4 +189,4 @@ def registry_path() -> Path:
 
 
 def packaged_catalogue() -> Catalogue:
-    return Catalogue.model_validate(yaml.safe_load(registry_path().read_text(encoding="utf-8")))
+    return Catalogue.model_validate(read_yaml(registry_path()))
