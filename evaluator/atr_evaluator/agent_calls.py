@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from atr_data.calls import CallRecord, LogRecord, SessionEnd
-from atr_data.constants import FINISH_SESSION, SEND_TO_USER
+from atr_data.constants import FINISH_ACK, FINISH_SESSION, SEND_ACK, SEND_TO_USER
 from atr_data.trajectory import Message, ToolCall, Trajectory
+
+_ACKS = {SEND_TO_USER: SEND_ACK, FINISH_SESSION: FINISH_ACK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +22,8 @@ class TranscriptCall:
 
 
 def transcript_calls(trajectory: Trajectory) -> list[TranscriptCall]:
-    """The calls that went to a tool server, in order: what the turn loop answers itself is left out. Ids may
+    """The calls that went to a tool server, in order: what the turn loop answered itself is left out. Ids may
     repeat within a session, so a call's answer is looked for before the next batch only."""
-    own = FINISH_SESSION if trajectory.session_type == "test" else SEND_TO_USER
     found: list[TranscriptCall] = []
     answers: dict[str | None, Message] = {}
     for message in reversed(trajectory.messages):
@@ -30,9 +31,13 @@ def transcript_calls(trajectory: Trajectory) -> list[TranscriptCall]:
             answers[message.tool_call_id] = message
         elif message.role == "assistant" and message.tool_calls:
             batch = [TranscriptCall(message.turn_idx, c, answers.get(c.id)) for c in message.tool_calls]
-            found += [one for one in reversed(batch) if one.call.name != own]
+            found += [one for one in reversed(batch) if not _answered_by_the_loop(one)]
             answers = {}
     return found[::-1]
+
+
+def _answered_by_the_loop(one: TranscriptCall) -> bool:
+    return one.answer is not None and one.answer.content == _ACKS.get(one.call.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,6 @@ def summary(
         "n_cells_ok": sum(row["ok"] for row in rows),
         "n_cells_failed": sum(not row["ok"] for row in rows),
         "n_cells_incomplete": sum(row["incomplete"] for row in rows),
-        "n_cells_unverified": sum(row.get("verified") is False for row in rows),
     }
 
 

@@ -14,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.provenance import Provenance
+from atr_data.errors import DataError
 from atr_data.files import write_atomic
+from atr_data.reading import StrPath, read_json
 
 MANIFEST_VERSION = 1
 SCHEMA_VERSION = "v7_user_sim_free_output"
@@ -129,11 +131,11 @@ def new_manifest(
     )
 
 
-def read_manifest(path: Path) -> dict[str, Any] | None:
+def read_manifest(path: StrPath) -> dict[str, Any] | None:
     """The fields of a manifest of any program, or None when there is none that can be read."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        value = read_json(path)
+    except DataError:
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
@@ -168,6 +170,14 @@ def resumed(
             "stale_fields": sorted({*kept, *stale}),
         }
     )
+
+
+def mark_stale(path: Path, existing: Mapping[str, Any], stale: Sequence[str]) -> None:
+    """Notes in the manifest of a finished cell what somebody passed over. Nothing else of it changes: its
+    sessions are those of the run that it tells of."""
+    if list(stale) != existing.get("stale_fields", []):
+        document = {**existing, "stale_fields": list(stale)}
+        write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:
