@@ -13,6 +13,7 @@ from typing import Any
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cell.definition import Cell, CellOptions
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
+from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
@@ -23,7 +24,7 @@ from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.other_personas import OtherPersonas
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs, taught
 from atr_client.sweep.simulated_users import chosen_classifier, model_users
-from atr_data import load_episode, packaged_episodes_dir, select_episodes
+from atr_data import packaged_episodes_dir, select_episodes
 from atr_data.shuffle import reordered
 
 EPISODES_VARIABLE = "ATR_EPISODES"
@@ -111,7 +112,7 @@ def plan_cells(
     cells: dict[str, Cell] = {}
     others = OtherPersonas(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
-        on_file = load_episode(path)
+        on_file = load_playable(path)
         digest = episode_sha256(on_file)
         episode = reordered(on_file, config.episodes.shuffle_references)
         for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
