@@ -21,8 +21,11 @@ _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 fine, 1 something failed, 2 a mistake in usage or configuration, 3
     incomplete, 130 interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = cli.main(argv, prog_name="atr-client", standalone_mode=False)
+        if any("\0" in argument for argument in arguments):
+            raise click.UsageError("no argument can hold a NUL")
+        code = cli.main(arguments, prog_name="atr-client", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
