@@ -12,6 +12,8 @@ from typing import Literal
 
 import click
 
+from atr_client.cli.datagen_group import datagen
+
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -19,8 +21,11 @@ _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 fine, 1 something failed, 2 a mistake in usage or configuration, 3
     incomplete, 130 interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = cli.main(argv, prog_name="atr-client", standalone_mode=False)
+        if any("\0" in argument for argument in arguments):
+            raise click.UsageError("no argument can hold a NUL")
+        code = cli.main(arguments, prog_name="atr-client", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
@@ -102,24 +107,55 @@ def run(
 @cli.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
 @click.option("--from", "source", type=click.Choice(["trajectories", "calls"]), default="trajectories")
-@click.option("--episode", type=_FILE, help="The episode, where a cell does not say which file it used.")
+@click.option("--episode", type=_FILE, help="The episode's file; else the one that the cell was run with.")
+@click.option("--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for.")
 @click.option("--variant", help="The variant, where a cell has no manifest.")
 @click.option("--strict/--no-strict", default=True, help="Whether missing sessions give exit code 3.")
+@click.option("--no-cross-check", is_flag=True, help="Do not compare trajectories and call log.")
 @click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
 def score(
     folders: tuple[Path, ...],
     source: Literal["trajectories", "calls"],
     episode: Path | None,
+    episodes: Path | None,
     variant: str | None,
     strict: bool,
+    no_cross_check: bool,
     no_trace_footers: bool,
 ) -> int:
-    """Score cells again from their files; DIR is a cell or any folder above some."""
+    """Score cells again from their files; DIR is a cell or any folder above some.
+
+    Exit code 3: sessions are missing, or trajectories and call log of a cell differ.
+    """
     from atr_client.cli.score_command import ScoreRequest, score_command
 
     return score_command(
-        ScoreRequest(folders, source, episode, variant, strict, trace_footers=not no_trace_footers)
+        ScoreRequest(
+            folders,
+            source,
+            episode,
+            variant,
+            strict,
+            trace_footers=not no_trace_footers,
+            episodes=episodes,
+            cross_check=not no_cross_check,
+        )
     )
+
+
+@cli.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
+@click.option("--episode", type=_FILE, help="The episode's file; else the one that the cell was run with.")
+@click.option("--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for.")
+def verify(folders: tuple[Path, ...], episode: Path | None, episodes: Path | None) -> int:
+    """Check finished cells against themselves; nothing is written. DIR is a cell or any folder above some.
+
+    Scores each cell anew, compares trajectories and call log, and replays every logged call through a fresh
+    environment. Exit code 3: something differs.
+    """
+    from atr_client.cli.verify_command import verify_command
+
+    return verify_command(folders, episode, episodes)
 
 
 @cli.command()
@@ -212,85 +248,4 @@ def calibrate(
         calibrate_command(role, file, classifier)
 
 
-@cli.group()
-def datagen() -> None:
-    """Make episodes from persona sources."""
-
-
-@datagen.command("compile")
-@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
-@click.option("--out", type=_FILE, help="Folder for the compiled episodes.")
-@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
-@click.option("--only", multiple=True, help="Only these personas.")
-@click.option("--mirror-salt", "salt", help="Secret that draws the face of every mirrored rule.")
-@click.option("--mirror-salt-env", "salt_variable", metavar="NAME", help="Variable with the secret.")
-def datagen_compile(
-    sources: tuple[Path, ...],
-    out: Path | None,
-    seed: int,
-    only: tuple[str, ...],
-    salt: str | None,
-    salt_variable: str | None,
-) -> int:
-    """Compile persona sources into episodes: all of them or none. SOURCE is a file or a folder.
-
-    In a checkout, without SOURCE: data/sources into data/episodes; with another seed into outputs/episodes,
-    with a mirror salt into outputs/mirrored.
-    """
-    from atr_client.cli.datagen_commands import CompileRequest, compile_command
-
-    return compile_command(CompileRequest(sources, out, seed, only, salt, salt_variable))
-
-
-@datagen.command("check")
-@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
-@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
-@click.option("--only", multiple=True, help="Only these personas.")
-@click.option("--official", type=_FILE, help="Folder of official episodes, for the overlap gate.")
-@click.option("--plan", type=_FILE, help="A plan to be held to its bounds as well.")
-def datagen_check(
-    sources: tuple[Path, ...], seed: int, only: tuple[str, ...], official: Path | None, plan: Path | None
-) -> int:
-    """Hold persona sources against every gate, those that call tools included.
-
-    In a checkout, without SOURCE: data/plan.csv and data/sources.
-    """
-    from atr_client.cli.datagen_commands import check_command
-
-    return check_command(sources, seed, only, official, plan)
-
-
-@datagen.command("plan")
-@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Seed of the draw.")
-@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder of persona sources.")
-@click.option("--out", type=_FILE, default=Path("data/plan.csv"), help="The table to be written.")
-def datagen_plan(seed: int, sources: Path, out: Path) -> int:
-    """Draw the composition of the whole dataset, around the persona that was written first."""
-    from atr_client.cli.datagen_commands import plan_command
-
-    return plan_command(seed, sources, out)
-
-
-@datagen.command("report")
-@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
-@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
-@click.option("--out", type=_FILE, help="Folder for validity.md and validity.json.")
-def datagen_report(episodes: tuple[str, ...], folder: Path | None, out: Path | None) -> int:
-    """Measure how far tests can be passed without their rules; EPISODE is a selector, all when none is given.
-
-    Without a folder the episodes are meant that ship with the package.
-    """
-    from atr_client.cli.datagen_commands import report_command
-
-    return report_command(episodes or ("all",), folder, out)
-
-
-@datagen.command("new-persona")
-@click.argument("persona")
-@click.option("--plan", type=_FILE, default=Path("data/plan.csv"), help="The table that `plan` wrote.")
-@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder for the skeleton.")
-def datagen_new_persona(persona: str, plan: Path, sources: Path) -> None:
-    """Start the source of a persona of the plan."""
-    from atr_client.cli.datagen_commands import new_persona_command
-
-    new_persona_command(persona, plan, sources)
+cli.add_command(datagen)

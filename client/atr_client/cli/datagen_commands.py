@@ -18,7 +18,7 @@ from atr_datagen.gates.report import CheckReport
 from atr_datagen.plan.draw import render_plan_check, write_plan
 from atr_datagen.plan.table import read_plan
 from atr_datagen.source.compile import read_sources, write_episodes
-from atr_datagen.source.document import SourceError
+from atr_datagen.source.document import SourceError, UnreadableSource
 from atr_datagen.source.mirror import Salt
 from atr_datagen.source.scaffold import scaffold
 from atr_datagen.validity import as_json, as_markdown, judge, report
@@ -56,6 +56,8 @@ def compile_command(request: CompileRequest, environment: Mapping[str, str] = os
                 return _refused(failure for gate in found.gates for failure in gate.failures)
             if salt:
                 compiled = read_sources(sources, request.seed, request.only or None, salt)
+        except UnreadableSource:
+            raise
         except SourceError as error:
             return _refused(error.problems)
         written = write_episodes(compiled, out)
@@ -110,6 +112,8 @@ def check_command(
             found = anyio.run(
                 check_everything, sources or (_of_checkout(SOURCES),), seed, only or None, official
             )
+        except UnreadableSource:
+            raise
         except SourceError as error:
             return _refused(error.problems)
     report = CheckReport([*planned, *found.gates])

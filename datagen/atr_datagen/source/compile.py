@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from atr_data.constants import CONFIRMATION
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
-from atr_datagen.source.document import Document, SourceError, nearest
+from atr_datagen.source.document import Document, SourceError, UnreadableSource, nearest
 from atr_datagen.source.grammar import Problems, Source, SourceFile
 from atr_datagen.source.header_checks import check_headers
 from atr_datagen.source.mirror import Salt, with_second_faces
@@ -84,7 +84,10 @@ def read_sources(
         except SourceError as error:
             failures.append(error)
     if failures:
-        raise SourceError(problem for failure in failures for problem in failure.problems)
+        unreadable = any(isinstance(failure, UnreadableSource) for failure in failures)
+        raise (UnreadableSource if unreadable else SourceError)(
+            problem for failure in failures for problem in failure.problems
+        )
     return compiled
 
 
