@@ -3,7 +3,7 @@
 from atr_data.episode import Episode
 from atr_data.errors import DataError
 from atr_data.load import load_episode, load_trajectory
-from atr_data.select import packaged_episodes_dir, select_episodes
+from atr_data.select import named_episode, named_episodes, packaged_episodes_dir, select_episodes
 from atr_data.trajectory import Trajectory
 from atr_data.validate import Finding, validate_episode
 
@@ -14,6 +14,8 @@ __all__ = [
     "Trajectory",
     "load_episode",
     "load_trajectory",
+    "named_episode",
+    "named_episodes",
     "packaged_episodes_dir",
     "select_episodes",
     "validate_episode",
