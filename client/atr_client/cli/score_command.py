@@ -14,12 +14,13 @@ from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
 from atr_client.errors import ConfigError
+from atr_client.outputs.fitting import print_line
 from atr_client.outputs.layout import CellFolder, CellKey, summary_path, utc_stamp
 from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.provenance import episode_sha256
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.scoring import Source, score_folder
-from atr_data import DataError, Episode, load_episode, packaged_episodes_dir
+from atr_data import DataError, Episode, load_episode, named_episode, packaged_episodes_dir
 from atr_data.files import write_atomic
 from atr_data.shuffle import reordered
 from atr_evaluator import CellIdentity, CellScore, exit_code, score_row, summary
@@ -31,7 +32,7 @@ class ScoreRequest:
 
     folders: Sequence[Path]
     source: Source
-    episode: Path | None
+    episode: str | None
     variant: str | None
     strict: bool
     trace_footers: bool
@@ -54,7 +55,7 @@ def score_command(request: ScoreRequest) -> int:
         for row in rows:
             if row["incomplete"]:
                 missing = row["missing_learning_sessions"] + row["missing_test_sessions"]
-                click.echo(f"incomplete: {row['cell_id']}: {', '.join(missing)}")
+                print_line(Console(), f"incomplete: {row['cell_id']}: {', '.join(missing)}", indent="    ")
         return exit_code(rows, strict=request.strict)
 
 
@@ -78,7 +79,7 @@ def _is_cell(folder: Path) -> bool:
 def _score(folder: CellFolder, request: ScoreRequest) -> dict[str, Any]:
     started = time.monotonic()
     manifest = read_manifest(folder.manifest) or {}
-    episode_path = request.episode or _episode_path(manifest)
+    episode_path = named_episode(request.episode) if request.episode else _episode_path(manifest)
     try:
         episode = _load(episode_path, folder, manifest)
         outcome: CellScore | str = score_folder(
