@@ -1,8 +1,8 @@
 """Every Python block of README and docs runs as it stands.
 
-A block runs in a process of its own, with the commands on the PATH and an empty folder around it. Blocks on a
-framework that is not among our own dependencies run where `make test-clients` has put it, and are skipped
-where it has not.
+A block runs in a process of its own, with the commands on the PATH and `data` in the folder around it. Blocks
+on a framework that is not among our own dependencies run where `make test-clients` has put it, and are
+skipped where it has not.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.test_readme import PAGES
 
 ELSEWHERE = ROOT / ".clients" / "python" / "bin" / "python"
 _NOWHERE = "http://127.0.0.1:9"
 """A proxy that is not there: nothing reaches another machine."""
 
 TAKEN_FOR_GRANTED = {
-    "atr_evaluator": f"""
-path = {str(ROOT / "data" / "episodes" / "odalys_renner_seed000.json")!r}
-trajectories = []
-""",
     "inspect_ai": """
 import tiktoken
 class _Words:
@@ -39,7 +36,6 @@ tiktoken.get_encoding = lambda name: _Words()
 """By a package that the block imports: names that stand for the reader's own, or for what the network has."""
 
 AFTERWARDS = {
-    "atr_evaluator": 'assert result["metrics"]["ts_payoff_accuracy"] == 0.0',
     "pydantic_ai": """
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
@@ -63,7 +59,7 @@ print(*(message.text for message in log.samples[0].messages), sep="\\n")
 """What is done with the names that a block leaves behind."""
 
 PRINTED = {
-    "atr_evaluator": [],
+    "atr_client": ["7 passed"],
     "langchain_mcp_adapters": ["LIST_001", "LIST_002"],
     "pydantic_ai": ["done"],
     "inspect_ai": ["LIST_001", "LIST_002", "done"],
@@ -73,8 +69,8 @@ PRINTED = {
 
 
 def _blocks() -> Iterator[tuple[str, str]]:
-    for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-        text = file.read_text(encoding="utf-8")
+    for file in PAGES:
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
         for match in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             yield f"{file.name}:{text[: match.start()].count(chr(10)) + 1}", match[1]
 
@@ -102,6 +98,7 @@ def test_a_block_of_python_runs_as_it_stands(place: str, tmp_path: Path) -> None
         if not ELSEWHERE.exists():
             pytest.skip(f"{subject} is not here; make test-clients brings it")
         python = ELSEWHERE
+    (tmp_path / "data").symlink_to(ROOT / "data")
     (tmp_path / "block.py").write_text(
         f"{TAKEN_FOR_GRANTED.get(subject, '')}\n{block}\n{AFTERWARDS.get(subject, '')}", encoding="utf-8"
     )

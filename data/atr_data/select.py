@@ -48,8 +48,8 @@ def select_episodes(selectors: Sequence[str], folder: Path) -> list[Path]:
 def named_episodes(name: str, folder: Path | None = None) -> list[Path]:
     """The episode files that one argument of a command means.
 
-    It is the path of a file, a folder that holds episodes, or a selector over `folder` (None: the episodes that
-    ship with the package). Raises DataError.
+    It is the path of a file, a folder that holds episodes, or a selector over `folder` (None: the episodes
+    that ship with the package). Raises DataError.
     """
     path = Path(name)
     if name.endswith(".json") or path.is_file():

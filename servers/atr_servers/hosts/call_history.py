@@ -29,8 +29,8 @@ class CallHistory:
     def document(self) -> dict[str, Any]:
         """`{"calls": [...], "dropped": n}`.
 
-        A call has `number` from 1, and `tool`, `arguments`, `result` (text), `is_error` and `seconds` as a line
-        of `calls.jsonl` has them. Arguments that no wire can carry are null; the result says why.
+        A call has `number` from 1, and `tool`, `arguments`, `result` (text), `is_error` and `seconds` as in a
+        line of `calls.jsonl`. Arguments that no wire can carry are null; the result says why.
         """
         return {"calls": list(self._calls), "dropped": self._number - len(self._calls)}
 
