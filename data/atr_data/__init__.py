@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from atr_data.episode import Episode
     from atr_data.errors import DataError
     from atr_data.load import load_episode, load_trajectory
-    from atr_data.select import packaged_episodes_dir, select_episodes
+    from atr_data.select import named_episode, named_episodes, packaged_episodes_dir, select_episodes
     from atr_data.trajectory import Trajectory
     from atr_data.validate import Finding, validate_episode
 
@@ -20,6 +20,8 @@ __all__ = [
     "Trajectory",
     "load_episode",
     "load_trajectory",
+    "named_episode",
+    "named_episodes",
     "packaged_episodes_dir",
     "select_episodes",
     "validate_episode",
@@ -32,6 +34,8 @@ _HOME = {
     "Trajectory": "trajectory",
     "load_episode": "load",
     "load_trajectory": "load",
+    "named_episode": "select",
+    "named_episodes": "select",
     "packaged_episodes_dir": "select",
     "select_episodes": "select",
     "validate_episode": "validate",

@@ -46,6 +46,29 @@ def select_episodes(selectors: Sequence[str], folder: StrPath) -> list[Path]:
     return list(chosen)
 
 
+def named_episodes(name: str, folder: Path | None = None) -> list[Path]:
+    """The episode files that one argument of a command means.
+
+    It is the path of a file, a folder that holds episodes, or a selector over `folder` (None: the episodes
+    that ship with the package). Raises DataError.
+    """
+    path = Path(name)
+    if name.endswith(".json") or path.is_file():
+        return [path]
+    if path.is_dir() and (found := episode_files(path)):
+        return list(found.values())
+    return select_episodes([name], folder or packaged_episodes_dir())
+
+
+def named_episode(name: str, folder: Path | None = None) -> Path:
+    """The one file that an argument means, as `named_episodes` reads it. Raises DataError for several."""
+    found = named_episodes(name, folder)
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(path.stem for path in found[:5]) + (", ..." if len(found) > 5 else "")
+    raise DataError(f"{name!r} means {len(found)} episodes, and one is needed: {shown}")
+
+
 def episode_files(folder: StrPath) -> dict[str, Path]:
     """Episode id to file, sorted by id. Episode files are those named `<persona>_seedNNN.json`."""
     if problem := path_problem(folder):

@@ -10,6 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from atr_data.usage import Usage
 
 
+def spoken(value: object) -> str:
+    """A value that a model sent where a text was wanted, as stripped text. What is falsy (null, 0, false, an
+    empty list or object) says nothing: it is the empty text."""
+    return str(value or "").strip()
+
+
 class ToolCall(BaseModel):
     """A call as the model sent it. `parse_error` tells why arguments could not be used; they are {} then."""
 
@@ -22,8 +28,8 @@ class ToolCall(BaseModel):
     parse_error: str | None = None
 
     def text(self, argument: str) -> str:
-        """An argument as it is spoken: whatever was sent as stripped text, "" when it was left out."""
-        return str(self.arguments.get(argument, "")).strip()
+        """An argument as it is spoken, "" when it was left out."""
+        return spoken(self.arguments.get(argument))
 
 
 class Message(BaseModel):

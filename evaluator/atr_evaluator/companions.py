@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, RequiredAction, TestSession
+from atr_data.trajectory import spoken
 from atr_evaluator.match import compare_arguments, match_action, object_of
 from atr_evaluator.numbers import ratio
 from atr_evaluator.runs import SessionRun
@@ -125,7 +126,7 @@ def _confirm(episode: Episode, ran: Sequence[tuple[TestSession, SessionRun]]) ->
     counts = dict.fromkeys(_COUNTS["confirm"], 0)
     for test, run in ran:
         calls = [call for batch in run.batches for call in batch]
-        asked = {str(call.arguments.get("target_tool")) for call in calls if call.name == CONFIRMATION}
+        asked = {spoken(call.arguments.get("target_tool")) for call in calls if call.name == CONFIRMATION}
         if own := _guarded(test):
             counts["tests"] += 1
             counts["hits"] += bool(asked & own)
@@ -145,9 +146,8 @@ def _actions(test: TestSession) -> Sequence[RequiredAction]:
 
 def _guarded(test: TestSession) -> set[str]:
     """The tools that the test wants to be confirmed."""
-    return {
-        str(action.arguments.get("target_tool")) for action in _actions(test) if action.tool == CONFIRMATION
-    }
+    named = (action.arguments.get("target_tool") for action in _actions(test) if action.tool == CONFIRMATION)
+    return {tool for name in named if (tool := spoken(name))}
 
 
 def _target_ids(test: TestSession) -> dict[str, Any]:

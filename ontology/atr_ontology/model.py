@@ -14,6 +14,7 @@ ParameterType = Literal[
     "string", "number", "integer", "boolean", "object", "array[string]", "enum", "date", "datetime"
 ]
 NullPolicy = Literal["omit", "error", "echo"]
+EmptyPolicy = Literal["keep", "omit"]
 DOMAINS = ("commerce", "reservation", "travel", "communication", "scheduling", "workspace")
 
 
@@ -22,7 +23,8 @@ class Parameter:
     """One parameter of a tool.
 
     `null` says what an explicit JSON null means for an optional parameter: `omit`, the same as leaving it
-    out; `error`, refused; `echo`, handed to the tool as null.
+    out; `error`, refused; `echo`, handed to the tool as null. `empty` says what `""` means for an optional
+    parameter: `omit`, the same as leaving it out; `keep`, a value like any other.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Parameter:
     enum: tuple[str, ...] = ()
     default: str | bool | None = None
     null: NullPolicy = "omit"
+    empty: EmptyPolicy = "keep"
 
     @property
     def names_object(self) -> bool:

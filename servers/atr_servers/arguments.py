@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
+from atr_data.limits import check_arguments
 from atr_ontology import Parameter, Tool, input_schema
 from atr_servers.domains.tables import Refusal, excerpt
 
@@ -33,12 +35,18 @@ _EXPECTED: Mapping[str, str] = {
 def read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The keyword arguments for the handler of a tool. A parameter that counts as left out is not among them.
 
-    An explicit null follows the parameter's null policy; a whole float for an integer (`2.0`) becomes one.
+    An explicit null follows the null policy of its parameter, `""` the empty policy. A whole float for an
+    integer (`2.0`) becomes one. JSON text of an object passes for the object; the handler gets the text.
     Shape comes before the guard, so that a misspelt name is called that, and not a missing argument.
     Raises Refusal that names each argument at fault, what was expected and what came.
     """
     nulls = {p.name: p.null for p in tool.parameters if not p.required and arguments.get(p.name, "") is None}
-    given = {name: value for name, value in arguments.items() if nulls.get(name, "error") == "error"}
+    empty = {p.name for p in tool.parameters if p.empty == "omit" and arguments.get(p.name) == ""}
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if nulls.get(name, "error") == "error" and name not in empty
+    }
     problems = list(islice(_problems(tool, given), _MAX_PROBLEMS))
     if problems:
         raise Refusal("; ".join(problems))
@@ -62,11 +70,23 @@ def _problems(tool: Tool, given: Mapping[str, Any]) -> Iterator[str]:
     for parameter in tool.parameters:
         if parameter.required and parameter.name not in given:
             yield f"missing argument {parameter.name}: {parameter.description}"
-    for error in _validator(tool)(given):
+    read = {p.name: _object(given[p.name]) for p in tool.parameters if p.type == "object" and p.name in given}
+    for error in _validator(tool)({**given, **read}):
         path = list(error.absolute_path)
         said_by_type = error.validator == "enum" and not isinstance(error.instance, str)
         if path and not said_by_type:
             yield _wrong_value(cast(Parameter, tool.parameter(str(path[0]))), path, error.instance)
+
+
+def _object(value: object) -> object:
+    """The object that a JSON text holds; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        read: object = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return value if check_arguments(read) else read
 
 
 def _alternatives(tool: Tool, name: str) -> str:

@@ -58,10 +58,10 @@ async def _median(client: Client, call: tuple[str, dict[str, Any]], calls: int) 
 @contextmanager
 def http_url(references: Path) -> Generator[str]:
     command = [sys.executable, *SERVE, str(references), "--http", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as host:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
         try:
-            lines = iter(host.stderr or ())
-            yield next(line for line in lines if line.startswith("environment: ")).split()[1]
+            assert host.stdout is not None
+            yield json.loads(host.stdout.readline())["environments"][0]["url"]
         finally:
             host.terminate()
 

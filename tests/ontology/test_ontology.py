@@ -201,6 +201,21 @@ def test_explicit_null_is_special_for_seven_parameters() -> None:
     }
 
 
+def test_an_empty_text_is_nothing_in_filters_orders_and_the_announced_parameters() -> None:
+    filters = {
+        ("search_messages", "folder"),
+        ("list_events", "calendar"),
+        ("list_files", "file_type"),
+        ("search_documents", "doc_type"),
+        ("get_user_confirmation", "target_params"),
+    }
+    orders = {(t.name, p.name) for t in ALL_TOOLS for p in t.parameters if p.name == "sort_by"}
+    assert len(orders) == 6
+    assert {
+        (t.name, p.name) for t in ALL_TOOLS for p in t.parameters if p.empty == "omit"
+    } == filters | orders
+
+
 @pytest.mark.parametrize("tool", ENVIRONMENT_TOOLS, ids=by_name)
 def test_ids_are_texts_and_never_enumerated(tool: Tool) -> None:
     for parameter in tool.parameters:

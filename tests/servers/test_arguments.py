@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from atr_ontology import load_ontology
 from atr_servers import Environment
 from tests.support.worlds import ADA, WORLDS
 
@@ -55,8 +56,8 @@ def answer(domain: str, tool: str, arguments: dict[str, Any] | None) -> dict[str
         ),
         (
             "get_user_confirmation",
-            {"target_tool": "x", "target_params": "{}"},
-            'target_params: expected an object, got "{}"',
+            {"target_tool": "x", "target_params": "[1]"},
+            'target_params: expected an object, got "[1]"',
         ),
     ],
 )
@@ -90,6 +91,70 @@ def test_a_long_value_is_cut_in_the_message() -> None:
 @pytest.mark.parametrize("arguments", [None, {}, {"category": None, "budget": None, "sort_by": None}])
 def test_null_for_an_optional_argument_is_the_same_as_none(arguments: dict[str, Any] | None) -> None:
     assert answer("commerce", "search_products", arguments)["count"] == 3
+
+
+NO_FILTER = [
+    (domain.name, tool.name, parameter.name)
+    for domain in load_ontology().domains.values()
+    for tool in domain.tools
+    for parameter in tool.parameters
+    if parameter.empty == "omit"
+]
+
+
+@pytest.mark.parametrize(("domain", "tool", "parameter"), NO_FILTER)
+def test_an_empty_filter_or_order_is_the_same_as_none(domain: str, tool: str, parameter: str) -> None:
+    texts = {"origin": "", "destination": "", "location": "", "service_type": ""}
+    counts = {"passenger_count": 1, "guest_count": 1, "room_count": 1}
+    declared = load_ontology().tool(tool)
+    assert declared
+    given = {p.name: {**texts, **counts}[p.name] for p in declared.parameters if p.required}
+    without = answer(domain, tool, given)
+    assert without["count"] > 0
+    assert answer(domain, tool, {**given, parameter: ""}) == without
+
+
+@pytest.mark.parametrize(
+    ("domain", "tool", "arguments"),
+    [
+        ("commerce", "track_order", {"order_id": "O1", "update_scope": ""}),
+        ("commerce", "return_order", {"order_id": "O1", "resolution_type": ""}),
+        ("commerce", "review_recurring_charges", {"focus": ""}),
+        ("communication", "send_message", {"body": "x", "recipient": "a", "language": ""}),
+        ("commerce", "search_products", {"sort_by": " "}),
+    ],
+)
+def test_an_empty_choice_that_decides_something_is_refused(
+    domain: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    assert "expected one of" in answer(domain, tool, arguments)["error"]
+
+
+@pytest.mark.parametrize(
+    ("given", "echoed"),
+    [
+        ({"order_id": "O1"}, {"order_id": "O1"}),
+        ('{"order_id": "O1"}', '{"order_id": "O1"}'),
+        (' {"a": [1, {}]} ', ' {"a": [1, {}]} '),
+        ("{}", "{}"),
+        ({}, {}),
+        ("", {}),
+        (None, {}),
+    ],
+)
+def test_the_announced_parameters_may_be_json_text_and_are_echoed_as_they_came(
+    given: object, echoed: object
+) -> None:
+    said = {"target_tool": "cancel_order", "target_params": given}
+    assert answer("commerce", "get_user_confirmation", said)["target_params"] == echoed
+
+
+@pytest.mark.parametrize(
+    "given", ["text", "5", "null", "{", '{"a": NaN}', " ", "[" * 100_000, '{"a":' * 40 + "1" + "}" * 40]
+)
+def test_a_text_that_holds_no_usable_object_is_refused(given: str) -> None:
+    said = {"target_tool": "cancel_order", "target_params": given}
+    assert "target_params: expected an object" in answer("commerce", "get_user_confirmation", said)["error"]
 
 
 def test_a_null_scope_is_echoed_where_the_ontology_says_so() -> None:

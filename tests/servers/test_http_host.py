@@ -15,6 +15,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from atr_servers import Environment, serve_environment
+from atr_servers.hosts.call_history import CallHistory
 from atr_servers.hosts.environment_host import Host
 from atr_servers.hosts.http_app import create_app, is_loopback
 from tests.support.tiny_episode import HOTELS, PRODUCTS
@@ -260,6 +262,73 @@ async def test_many_environments_open_and_close_without_a_rest() -> None:
             for env in opened:
                 assert (await http.delete(f"/admin/env/{env['id']}", headers=ADMIN)).status_code == 204
         assert len(asyncio.all_tasks()) == tasks
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_grader_sees_the_state_and_every_call(era: str) -> None:
+    async with hosting() as http:
+        first, second = await open_env(http), await open_env(http)
+        async with mcp(http, first["url"], era) as client:
+            await client.list_tools()
+            await client.call_tool("build_shopping_list", {"items": ["tea"]})
+            await client.call_tool("place_order", {"product_id": "nope", "quantity": 1})
+            await client.call_tool("brew", {})
+        state = (await http.get(f"/admin/env/{first['id']}/state", headers=ADMIN)).json()
+        history = (await http.get(f"/admin/env/{first['id']}/calls", headers=ADMIN)).json()
+        untouched = (await http.get(f"/admin/env/{second['id']}/calls", headers=ADMIN)).json()
+    assert state["domain"] == "commerce"
+    assert state["tables"]["shopping_lists"]["LIST_001"]["items"] == ["tea"]
+    assert state["tables"]["orders"] == {}
+    calls = history["calls"]
+    assert [(c["number"], c["tool"], c["is_error"]) for c in calls] == [
+        (1, "build_shopping_list", False),
+        (2, "place_order", True),
+        (3, "brew", True),
+    ]
+    assert calls[0]["arguments"] == {"items": ["tea"]}
+    assert json.loads(calls[0]["result"]) == {"list_id": "LIST_001", "item_count": 1}
+    assert "nope" in json.loads(calls[1]["result"])["error"]
+    assert all(call["seconds"] >= 0 for call in calls)
+    assert history["dropped"] == 0
+    assert untouched == {"calls": [], "dropped": 0}
+
+
+@pytest.mark.parametrize("what", ["state", "calls"])
+async def test_what_happened_is_told_to_the_administrator_alone_and_only_while_it_is_open(what: str) -> None:
+    async with hosting(environment_token="env-secret") as http:
+        env = await open_env(http)
+        path = f"/admin/env/{env['id']}/{what}"
+        assert (await http.get(path)).status_code == 401
+        assert (await http.get(path, headers={"Authorization": "Bearer env-secret"})).status_code == 401
+        assert (await http.get(path, headers=ADMIN)).status_code == 200
+        assert (await http.get(f"/admin/env/x/{what}", headers=ADMIN)).status_code == 404
+        await http.delete(f"/admin/env/{env['id']}", headers=ADMIN)
+        assert (await http.get(path, headers=ADMIN)).status_code == 404
+
+
+async def test_a_call_that_no_wire_can_carry_does_not_spoil_the_history() -> None:
+    async with hosting() as http:
+        env = await open_env(http)
+        headers = {**_HEADERS, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"}
+        for arguments in ('{"category": NaN}', '{"category": "\\ud800"}', '{"category": "tea"}'):
+            sent = {**headers, "Mcp-Name": "search_products"}
+            await http.post(env["url"], content=_call(arguments, modern=True), headers=sent)
+        answer = await http.get(f"/admin/env/{env['id']}/calls", headers=ADMIN)
+    assert answer.status_code == 200
+    last = answer.json()["calls"][-1]
+    assert (last["arguments"], last["is_error"]) == ({"category": "tea"}, False)
+
+
+async def test_of_more_calls_than_are_kept_the_oldest_go() -> None:
+    history = CallHistory(keep=2)
+    server = serve_environment(Environment.build("commerce", PRODUCTS))
+    server.middleware.append(history.record)
+    async with Client(server) as client:
+        for category in ("a", "b", "c"):
+            await client.call_tool("search_products", {"category": category})
+    told = history.document()
+    assert [call["number"] for call in told["calls"]] == [2, 3]
+    assert told["dropped"] == 1
 
 
 @pytest.mark.parametrize(

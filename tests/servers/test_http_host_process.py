@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -30,7 +31,8 @@ class Running:
     def stop(self, number: signal.Signals) -> tuple[int, str]:
         """Exit code, and what it printed since it was ready."""
         self.process.send_signal(number)
-        return self.process.wait(20), self.process.stderr.read() if self.process.stderr else ""
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out + err
 
 
 @contextmanager
@@ -39,12 +41,15 @@ def running(folder: Path, *arguments: str, **environment: str) -> Generator[Runn
     chosen = ("--episode", episode, "--session", "tiny_shop_test")
     command = serve_command("--http", "--port", "0", *chosen, *arguments)
     environ = {**os.environ, **environment}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environ) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environ) as process:
         try:
-            assert process.stderr is not None
-            lines = [process.stderr.readline() for _ in range(3)]
-            url, token_file, environment_url = (line.partition(": ")[2].strip() for line in lines)
-            yield Running(process, url, Path(token_file), environment_url)
+            assert process.stdout is not None
+            ready = json.loads(process.stdout.readline())
+            assert set(ready) == {"url", "token_file", "environments"}
+            (opened,) = ready["environments"]
+            assert opened["url"] == f"{ready['url']}/env/{opened['id']}/mcp"
+            yield Running(process, ready["url"], Path(ready["token_file"]), opened["url"])
         finally:
             process.kill()
 

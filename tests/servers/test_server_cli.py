@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from atr_servers.cli.app import main
+from tests.conftest import ROOT
 from tests.support.tiny_episode import GOLD, write_episode
 
 SESSION = ("--session", "tiny_shop_test")
@@ -92,11 +93,53 @@ def test_sessions_are_listed_without_anything_of_the_gold(
     code, out, _ = run(capsys, "sessions", "--episode", write_episode(tmp_path))
     assert code == 0
     assert out.splitlines() == [
-        "tiny_s00\tlearning\tcommerce",
-        "tiny_shop_test\ttest\tcommerce",
-        "tiny_trip_test\ttest\ttravel",
+        "tiny_s00\tlearning\tcommerce\tA lamp.",
+        "tiny_shop_test\ttest\tcommerce\tDo it.",
+        "tiny_trip_test\ttest\ttravel\tDo it.",
     ]
     assert GOLD not in out
+
+
+def test_sessions_as_json_hold_what_a_player_needs_and_nothing_of_the_gold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "sessions", "--json", "--episode", write_episode(tmp_path))
+    learning, shop, _ = json.loads(out)
+    assert (learning["task"], learning["task_params"]) == ("A lamp.", {"quantity": 1})
+    assert shop == {
+        "session_id": "tiny_shop_test",
+        "session_type": "test",
+        "domain": "commerce",
+        "task": "Do it.",
+        "tools": ["search_products", "place_order", "build_shopping_list"],
+    }
+    assert GOLD not in out
+
+
+ODALYS = str(ROOT / "data" / "episodes" / "odalys_renner_seed000.json")
+
+
+@pytest.mark.parametrize("name", ["odalys_renner", "odalys_renner_seed000", "odalys*", ODALYS])
+def test_an_episode_is_named_as_atr_client_names_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "sessions", "--episode", name)
+    assert out.startswith("odalys_renner_s00\tlearning\treservation\tMy reading glasses have had it\n")
+    _, block, _ = run(capsys, "config", "generic", "--episode", name, "--session", "odalys_renner_s00")
+    assert json.loads(block)["args"][3] == ODALYS
+
+
+def test_the_sessions_of_a_shipped_split_are_those_of_its_episodes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = run(capsys, "sessions", "--episode", "split:mini")
+    assert len({line.split("_s")[0].partition("_test")[0] for line in out.splitlines()}) >= 5
+    assert len(out.splitlines()) == 210
+
+
+def test_a_name_that_means_no_episode_or_several_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    session = ("--session", "odalys_renner_s00")
+    assert "near: odalys_renner" in complaint(capsys, "serve", "--episode", "odalis_renner", *session)
+    assert "means 5 episodes" in complaint(capsys, "config", "codex", "--episode", "split:mini", *session)
+    assert "no split 'x'" in complaint(capsys, "sessions", "--episode", "split:x")
 
 
 def test_an_unknown_episode_gets_near_matches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,6 +188,13 @@ def test_another_domain_than_the_sessions_is_refused_with_the_sessions_it_has(
         (("server",), "serve"),
         (("config", "emacs"), "claude-desktop"),
         (("config",), "claude-desktop"),
+        (("config", "codex"), "--url URL"),
+        (("config", "codex", "--url", "127.0.0.1:8765"), "--url must be an address"),
+        (("config", "codex", "--url", "http://[::1"), "--url must be an address"),
+        (("config", "codex", "--url", "http://h/env/x/mcp", *SESSION), "--url, or --episode"),
+        (("config", "codex", "--url", "http://h/env/x/mcp", "--token-env", "a b"), "--token-env"),
+        (("config", "codex", "--episode", "FILE", *SESSION, "--token-env", "T"), "--url"),
+        (("config", "claude-desktop", "--url", "http://h/env/x/mcp"), "commands alone"),
         (("serve", "travel", "--http"), "--references FILE"),
         (("tools", "commerse"), "commerce"),
     ],

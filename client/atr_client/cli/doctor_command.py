@@ -6,14 +6,13 @@ import os
 
 import anyio
 import click
+from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
+from atr_client.outputs.fitting import print_line
 from atr_client.sweep.config import load_config
 from atr_client.sweep.doctor import examine
 from atr_client.sweep.registry import remote_specs
-
-PATIENCE = 60.0
-"""Seconds that the doctor waits for an endpoint at most."""
 
 
 def doctor_command(config_name: str) -> int:
@@ -21,9 +20,9 @@ def doctor_command(config_name: str) -> int:
     with reported_errors():
         config = load_config(config_name)
         specs = remote_specs(config)
-        found = anyio.run(examine, specs, os.environ, min(config.limits.call_timeout, PATIENCE))
+        found = anyio.run(examine, specs, os.environ, config.limits.call_timeout)
     if not specs:
         click.echo("every model of this configuration is offline: nothing to check")
     for diagnosis in found:
-        click.echo(diagnosis.render())
+        print_line(Console(), diagnosis.render(), indent="    ")
     return 1 if any(diagnosis.problem for diagnosis in found) else 0

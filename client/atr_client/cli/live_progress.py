@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -18,6 +22,7 @@ from rich.progress import (
 from rich.progress import (
     Progress as Bar,
 )
+from rich.text import Text
 
 from atr_client.models.meter import cost_text, dollars
 from atr_client.outputs.layout import CellKey
@@ -42,34 +47,70 @@ class Lines:
 
 @dataclass(slots=True)
 class Bars:
-    """A live bar per running cell and one for the whole sweep, which shows what its sessions cost."""
+    """A live bar per running cell and one for the whole sweep, which shows what its sessions cost.
+
+    The time left follows from the sessions that this run has played; what it reused took no time. A cell
+    counts by the share of its sessions that is done.
+    """
 
     bar: Bar
     total: TaskID
     cells: dict[str, TaskID] = field(default_factory=dict[str, TaskID])
     usage: Usage = Usage()
+    started: float = field(default_factory=lambda: monotonic())
+    played: float = 0.0
+    done: int = 0
 
     def cell_started(self, key: CellKey, sessions: int) -> None:
         name = f"{key.persona_id} {key.variant} {key.model}"
         self.cells[key.cell_id] = self.bar.add_task(name, total=sessions)
 
     def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
-        self.bar.advance(self.cells[key.cell_id])
+        cell = self.cells[key.cell_id]
+        self.bar.advance(cell)
+        share = 1 / max(self._task(cell).total or 1, 1)
+        self.played += 0 if reused else share
+        self.bar.advance(self.total, share)
+        self._foresee()
         self.usage = sum(trajectory.token_usage.values(), self.usage)
         if cost := cost_text(self.usage):
             self.bar.update(self.total, description=f"cells ({cost})")
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
+        self.done += 1
         if task := self.cells.pop(key.cell_id, None):
             self.bar.remove_task(task)
-        self.bar.advance(self.total)
+        running = sum(self._task(task).percentage / 100 for task in self.cells.values())
+        self.bar.update(self.total, completed=self.done + running)
+        self._foresee()
         self.bar.console.print(f"{verdict(row)} {key.cell_id}", markup=False, highlight=False)
+
+    def _foresee(self) -> None:
+        total = self._task(self.total)
+        if self.played:
+            pace = (monotonic() - self.started) / self.played
+            self.bar.update(self.total, ends=monotonic() + pace * (total.remaining or 0.0))
+
+    def _task(self, task_id: TaskID) -> Task:
+        return next(task for task in self.bar.tasks if task.id == task_id)
+
+
+class TimeLeft(ProgressColumn):
+    """The time until `ends`, a field of the task on the clock of `monotonic`; nothing without one."""
+
+    def render(self, task: Task) -> Text:
+        ends = task.fields.get("ends")
+        if ends is None or task.finished:
+            return Text("")
+        return Text(
+            f"{timedelta(seconds=max(round(ends - monotonic()), 0))} left", style="progress.remaining"
+        )
 
 
 @contextmanager
 def live_bars(console: Console, cells: Sequence[CellKey]) -> Generator[Bars]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True) as bar:
+    with Bar(*columns, TimeLeft(), console=console, transient=True) as bar:
         yield Bars(bar, bar.add_task("cells", total=len(cells)))
 
 

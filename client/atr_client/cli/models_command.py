@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-import click
+from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
 from atr_client.models.catalogue import Catalogue, RemoteModel, packaged_catalogue
+from atr_client.outputs.fitting import print_line
 from atr_client.sweep.config import load_config
 from atr_client.sweep.registry import ModelEntry, known_models
 
@@ -22,9 +23,10 @@ def models_command(config: str | None) -> None:
         offline = [(entry.model_id, _offline_notes(entry)) for entry in known_models()]
         remote = [(id_, _remote_notes(catalogue, catalogue.find(id_))) for id_ in catalogue.models]
     width = max(len(model_id) for model_id, _ in (*offline, *remote))
+    console = Console()
     for model_id, notes in (*offline, *remote):
-        click.echo(f"{model_id:<{width}}  {notes}")
-    click.echo(f"Any other model of {', '.join(catalogue.providers)} runs by its id: provider/model")
+        print_line(console, f"{model_id:<{width}}  {notes}", indent="    ")
+    print_line(console, f"Any other model of {', '.join(catalogue.providers)} runs by its id: provider/model")
 
 
 def _offline_notes(entry: ModelEntry) -> str:

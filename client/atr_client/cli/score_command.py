@@ -13,11 +13,12 @@ import click
 from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
+from atr_client.outputs.fitting import print_line
 from atr_client.outputs.layout import CellFolder, summary_path, utc_stamp
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.scoring import Source, score_folder
 from atr_client.outputs.stored_cells import CellRecord, all_cells, episode_of, outputs_root_of
-from atr_data import DataError
+from atr_data import DataError, named_episode
 from atr_data.files import write_atomic
 from atr_evaluator import CellIdentity, CellScore, exit_code, score_row, summary
 
@@ -29,7 +30,7 @@ class ScoreRequest:
 
     folders: Sequence[Path]
     source: Source
-    episode: Path | None
+    episode: str | None
     variant: str | None
     strict: bool
     trace_footers: bool
@@ -54,7 +55,7 @@ def score_command(request: ScoreRequest) -> int:
         for row in rows:
             if row["incomplete"]:
                 missing = row["missing_learning_sessions"] + row["missing_test_sessions"]
-                click.echo(f"incomplete: {row['cell_id']}: {', '.join(missing)}")
+                print_line(Console(), f"incomplete: {row['cell_id']}: {', '.join(missing)}", indent="    ")
         return exit_code(rows, strict=request.strict)
 
 
@@ -63,7 +64,12 @@ def _score(folder: CellFolder, request: ScoreRequest) -> dict[str, Any]:
     record = CellRecord.of(folder)
     episode_path: Path | None = None
     try:
-        found = episode_of(folder, record, given=request.episode, below=request.episodes)
+        found = episode_of(
+            folder,
+            record,
+            given=named_episode(request.episode) if request.episode else None,
+            below=request.episodes,
+        )
         episode_path = found.path
         if found.changed:
             click.echo(f"warning: {found.path} has changed since {folder.path} was run", err=True)

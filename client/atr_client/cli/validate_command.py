@@ -9,14 +9,14 @@ import click
 
 from atr_client.cell.playable import findings_of
 from atr_client.cli.failures import reported_errors
-from atr_data import packaged_episodes_dir, select_episodes
+from atr_data import named_episodes
 
 
 def validate_command(selectors: Sequence[str], folder: Path | None) -> int:
     """Prints the findings on each file. Returns 1 when one has an error."""
     failed = False
     with reported_errors():
-        for path in _files(selectors, folder):
+        for path in (path for selector in selectors for path in named_episodes(selector, folder)):
             findings = findings_of(path)
             errors = sum(finding.level == "error" for finding in findings)
             failed = failed or errors > 0
@@ -24,17 +24,3 @@ def validate_command(selectors: Sequence[str], folder: Path | None) -> int:
                 click.echo(f"{path}: {finding}")
             click.echo(f"{path}: {errors} errors, {len(findings) - errors} warnings")
     return 1 if failed else 0
-
-
-def _files(selectors: Sequence[str], folder: Path | None) -> list[Path]:
-    """A selector that names something on disk is that file; a folder means the episodes in it."""
-    files: list[Path] = []
-    for selector in selectors:
-        path = Path(selector)
-        if path.is_dir():
-            files += select_episodes(["all"], path)
-        elif path.exists() or path.suffix == ".json":
-            files.append(path)
-        else:
-            files += select_episodes([selector], folder or packaged_episodes_dir())
-    return files

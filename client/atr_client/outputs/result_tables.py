@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from atr_client.models.meter import dollars
-from atr_client.outputs.companion_table import companion_table
+from atr_client.outputs.companion_table import LEGEND, companion_table
 from atr_client.outputs.evaluations import read_evaluation, told_differences
+from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import Row
 from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
@@ -24,28 +25,30 @@ _PRIVILEGED = "was shown the answers: a reference, not a contestant"
 
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
     """Test accuracy per model: one column per variant, cut by check type and by domain; the companion
-    metrics; how it compares with guessing, for which cells below the outputs root count as well; then where
-    trajectories and call log differ, and what failed."""
+    metrics; how it compares with guessing, for which cells below the outputs root count as well; then, once,
+    what the companion metrics mean, where trajectories and call log differ, and what failed."""
     scored = [row for row in rows if row["ok"]]
     blind = rule_blind_outcomes(scored, root)
     for model in sorted({row["model"] or "" for row in scored}):
         of_model = [row for row in scored if (row["model"] or "") == model]
-        console.print(_table(of_model, model))
-        console.print(_companions(of_model))
+        print_table(console, _table(of_model, model))
+        print_table(console, _companions(of_model))
         if any(row.get("privileged") for row in of_model):
-            console.print(f"{model} {_PRIVILEGED}", markup=False, highlight=False)
-        line = validity_line(model, of_model, blind)
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+            print_line(console, f"{model} {_PRIVILEGED}")
+        for line in validity_line(model, of_model, blind).splitlines():
+            print_line(console, line, indent="    ")
+    if scored:
+        console.print()
+        for line in LEGEND:
+            print_line(console, line, indent="    ")
     for row in scored:
         if row.get("verified") is False:
             for told in told_differences(_evaluation(row)):
-                line = f"not verified: {row['cell_id']}: {told}"
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
+                print_line(console, f"not verified: {row['cell_id']}: {told}")
     for row in rows:
         if not row["ok"]:
             what = "aborted" if row.get("aborted") else "failed"
-            line = f"{what}: {row['cell_id']}: {row['error']}"
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            print_line(console, f"{what}: {row['cell_id']}: {row['error']}", indent="    ")
 
 
 def _table(rows: Sequence[Row], model: str) -> Table:

@@ -44,7 +44,7 @@ def rule_blind_outcomes(rows: Iterable[Row], root: Path | None) -> dict[str, lis
 
 
 def validity_line(model: str, rows: Sequence[Row], blind: Mapping[str, Sequence[Outcomes]]) -> str:
-    """One clause per variant of the model's scored cells."""
+    """One clause per variant of the model's scored cells; those without a comparison share one."""
     if model in RULE_BLIND_MODELS:
         return "validity: this model never learns a rule; it is what others are held against"
     if not blind:
@@ -55,14 +55,17 @@ def validity_line(model: str, rows: Sequence[Row], blind: Mapping[str, Sequence[
         record = CellRecord.of(CellFolder(folder))
         variants.setdefault(row["variant"] or "", {}).update(_outcomes(folder, record))
     ordered = sorted(variants, key=variant_rank)
-    clauses = [f"\n  {_clause(variant, variants[variant], blind)}" for variant in ordered]
-    return f"validity (one-sided exact McNemar test on the same tests, p < {LEVEL:g}):{''.join(clauses)}"
+    compared = {variant: list(_comparisons(variants[variant], blind)) for variant in ordered}
+    lines = [f"  {_clause(variant, found)}" for variant, found in compared.items() if found]
+    if not lines:
+        return f"validity: {NONE_RAN}"
+    if alone := [variant for variant, found in compared.items() if not found]:
+        lines.append(f"  {', '.join(alone)}: {NONE_RAN}")
+    title = f"validity (one-sided exact McNemar test on the same tests, p < {LEVEL:g}):"
+    return "\n".join((title, *lines))
 
 
-def _clause(variant: str, outcomes: Outcomes, blind: Mapping[str, Sequence[Outcomes]]) -> str:
-    compared = list(_comparisons(outcomes, blind))
-    if not compared:
-        return f"{variant}: {NONE_RAN}"
+def _clause(variant: str, compared: Sequence[tuple[str, Comparison]]) -> str:
     name, best = max(compared, key=lambda pair: pair[1].blind_passed)
     verdict = "above" if best.above else "NOT above"
     return (

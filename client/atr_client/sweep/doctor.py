@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -16,6 +17,7 @@ from atr_client.models.wire import Endpoint, WireFormat, WireRequest
 from atr_client.sweep.endpoints import RemoteSpec, missing_sdk
 from atr_data.trajectory import Message
 
+NOT_FOUND = 404
 SMALLEST_REPLY = 16
 """Tokens that every provider takes as the limit of a reply."""
 
@@ -68,6 +70,7 @@ async def _diagnose(spec: RemoteSpec, environment: Mapping[str, str], patience: 
     known = Diagnosis(spec.model.model_id, key, f"{sdk.distribution} {sdk.version or 'not installed'}")
     if sdk.version is None:
         return replace(known, problem=missing_sdk(spec))
+    endpoint: Endpoint | None = None
     try:
         endpoint = spec.endpoint(environment, timeout=patience)
         started = time.perf_counter()
@@ -76,9 +79,27 @@ async def _diagnose(spec: RemoteSpec, environment: Mapping[str, str], patience: 
         return replace(known, problem=str(error))
     except WireError as error:
         status = f"HTTP {error.status}: " if error.status else ""
-        return replace(known, problem=f"{status}{error}")
+        asked = _address(error, endpoint) if error.status == NOT_FOUND else None
+        return replace(known, problem=f"{status}{error}{f' (asked {asked})' if asked else ''}")
     tool = "called the tool" if reply.tool_calls else "did not call the tool"
     return replace(known, answer=f"answered in {time.perf_counter() - started:.2f} s, {tool}")
+
+
+def _address(error: BaseException, endpoint: Endpoint | None) -> str | None:
+    """Where the request went, without what may be secret in it: an address that is wrong is found by it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        response = getattr(cause, "response", None)
+        if url := getattr(response, "url", None):
+            return _bare(str(url))
+        cause = cause.__cause__ or cause.__context__
+    return _bare(endpoint.base_url) if endpoint and endpoint.base_url else None
+
+
+def _bare(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"
 
 
 async def _call(wire_format: WireFormat, endpoint: Endpoint) -> ModelReply:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from atr_data import named_episode, named_episodes
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_ontology import DOMAINS, Tool, input_schema, load_ontology
-from atr_servers.cli.client_config import CLIENTS, HINTS, client_config, server_command
+from atr_servers.cli.client_config import CLIENTS
 
 if TYPE_CHECKING:
     from atr_servers.environment import Environment
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _LOOPBACK = "127.0.0.1"
+_EPISODE_HELP = "A persona or episode id that ships with us, or the path of an episode file."
 
 
 class _Seconds(click.FloatRange):
@@ -76,7 +76,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("domain", type=click.Choice([*DOMAINS, "auto"]), default="auto")
-@click.option("--episode", type=_FILE, help="Episode file (JSON); serves the environment of --session.")
+@click.option("--episode", metavar="EPISODE", help=f"{_EPISODE_HELP} Serves the environment of --session.")
 @click.option("--session", "session_id", metavar="ID", help="A session of the episode.")
 @click.option("--references", type=_FILE, help="JSON list of references: serves DOMAIN without an episode.")
 @click.option("--state", type=_FILE, help="Keep the environment in this file across processes (stdio).")
@@ -90,7 +90,7 @@ def cli() -> None:
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may call this host by.")
 def serve(
     domain: str,
-    episode: Path | None,
+    episode: str | None,
     session_id: str | None,
     references: Path | None,
     state: Path | None,
@@ -100,7 +100,8 @@ def serve(
     """Serve an environment over stdio, or many over HTTP.
 
     DOMAIN is one of the six domains, or `auto` (the default): that of the session. The options from --host
-    on are for --http. With --http an environment named by --episode and --session is open from the start.
+    on are for --http. With --http an environment named by --episode and --session is open from the start, and
+    one line of JSON on standard output tells url, token_file and environments once requests are served.
     """
     if http and state:
         raise click.UsageError("--state keeps a stdio environment; it does not go with --http")
@@ -115,13 +116,14 @@ def serve(
 
 
 def _environment(
-    domain: str, episode: Path | None, session_id: str | None, references: Path | None
+    domain: str, episode: str | None, session_id: str | None, references: Path | None
 ) -> tuple[EnvironmentSpec, Binding]:
     from atr_servers.hosts.environment_spec import episode_environment, references_environment
 
     match episode, session_id, references:
-        case Path(), str(), None:
-            return episode_environment(episode, session_id, None if domain == "auto" else domain)
+        case str(), str(), None:
+            path = named_episode(episode)
+            return episode_environment(path, session_id, None if domain == "auto" else domain)
         case None, None, Path() if domain != "auto":
             return references_environment(references, domain)
         case _:
@@ -181,7 +183,6 @@ def _serve_http(
 
     from atr_servers.hosts.http_app import is_loopback
     from atr_servers.hosts.serve_http import HttpSettings, serve_http
-    from atr_servers.server import serve_environment
 
     address = host or _LOOPBACK
     if not is_loopback(address) and token_env is None:
@@ -199,12 +200,11 @@ def _serve_http(
         allowed_hosts=allow_host,
     )
     _configure_logging()
-    servers = [serve_environment(_built(spec))] if spec else []
-    anyio.run(serve_http, settings, _announce, servers)
+    anyio.run(serve_http, settings, _announce, [_built(spec)] if spec else [])
 
 
-def _announce(line: str) -> None:
-    click.echo(line, err=True)
+def _announce(ready: dict[str, Any]) -> None:
+    click.echo(json.dumps(ready, ensure_ascii=False))
 
 
 def _token(name: str) -> str:
@@ -216,26 +216,29 @@ def _token(name: str) -> str:
 
 @cli.command()
 @click.argument("client", type=click.Choice(CLIENTS))
-@click.option("--episode", type=_FILE, required=True, help="Episode file (JSON).")
-@click.option("--session", "session_id", metavar="ID", required=True, help="A session of the episode.")
+@click.option("--episode", metavar="EPISODE", help=_EPISODE_HELP)
+@click.option("--session", "session_id", metavar="ID", help="A session of the episode.")
 @click.option("--state", type=_FILE, help="State file, for a client that starts a process per call.")
+@click.option("--url", metavar="URL", help="An environment of `serve --http`, in place of a session.")
+@click.option("--token-env", metavar="NAME", help="Variable with the token for /env, when --url needs one.")
 @click.option("--name", default="atr", show_default=True, help="What the client calls the server.")
-def config(client: str, episode: Path, session_id: str, state: Path | None, name: str) -> None:
-    """Print the block that makes CLIENT start a session's server (JSON; TOML for codex)."""
-    from atr_servers.hosts.environment_spec import episode_environment
+def config(
+    client: str,
+    episode: str | None,
+    session_id: str | None,
+    state: Path | None,
+    url: str | None,
+    token_env: str | None,
+    name: str,
+) -> None:
+    """Print the block that makes CLIENT use a session's server (JSON; TOML for codex).
 
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,18}", name):
-        raise click.UsageError(
-            "--name must be 1 to 18 letters, digits, - and _: clients put it before each tool's name, and "
-            "some cut what gets longer than 63"
-        )
-    episode_environment(episode, session_id)
-    arguments = ["serve", "auto", "--episode", str(episode.absolute()), "--session", session_id]
-    if state:
-        arguments += ["--state", str(state.absolute())]
-    command = [*server_command(), *arguments]
-    click.echo(client_config(client, name, command))
-    click.echo(f"{HINTS[client]}\ncommand line: {shlex.join(command)}", err=True)
+    The block for a server that the client starts goes to standard output; how the same client is told of a
+    server that runs already follows on standard error. With --url that form is the one printed.
+    """
+    from atr_servers.cli.config_command import BlockRequest, config_command
+
+    config_command(BlockRequest(client, name, episode, session_id, state, url, token_env))
 
 
 @cli.command()
@@ -269,13 +272,23 @@ def _described(group: str, tool: Tool) -> dict[str, Any]:
 
 
 @cli.command()
-@click.option("--episode", type=_FILE, required=True, help="Episode file (JSON).")
-def sessions(episode: Path) -> None:
-    """List the sessions of an episode: id, type, domain."""
-    from atr_servers.hosts.environment_spec import read_episode, sessions_of
+@click.option("--episode", metavar="EPISODE", required=True, help=f"{_EPISODE_HELP} Also split:NAME or all.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON list, with the tools of each session.")
+def sessions(episode: str, as_json: bool) -> None:
+    """List the sessions of an episode: id, type, domain, task.
 
-    for session in sessions_of(read_episode(episode)):
-        click.echo(f"{session.session_id}\t{session.session_type}\t{session.domain}")
+    The task of a learning session is what the user calls about; the facts that the user tells when asked
+    stand in the JSON list. Rules and what passes a test are in neither.
+    """
+    from atr_servers.hosts.environment_spec import read_episode, sessions_of, task_of
+
+    found = [session for path in named_episodes(episode) for session in sessions_of(read_episode(path))]
+    if as_json:
+        click.echo(json.dumps([task_of(session) for session in found], indent=2, ensure_ascii=False))
+        return
+    for session in found:
+        task = " ".join(task_of(session)["task"].split())
+        click.echo(f"{session.session_id}\t{session.session_type}\t{session.domain}\t{task}")
 
 
 def _configure_logging() -> None:

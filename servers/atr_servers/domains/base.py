@@ -8,7 +8,7 @@ from atr_servers.domains.tables import State
 
 
 def get_user_confirmation(
-    state: State, *, target_tool: str, target_params: dict[str, Any] | None = None
+    state: State, *, target_tool: str, target_params: dict[str, Any] | str | None = None
 ) -> dict[str, Any]:
-    """Confirms whatever is announced; neither value is looked up."""
+    """Confirms whatever is announced and echoes it as it came, the JSON text of the parameters too."""
     return {"confirmed": True, "target_tool": target_tool, "target_params": target_params or {}}

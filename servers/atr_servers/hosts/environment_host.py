@@ -11,10 +11,13 @@ from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
-from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
+
+from atr_servers.environment import Environment
+from atr_servers.hosts.call_history import CallHistory
+from atr_servers.server import serve_environment
 
 LONGEST_TTL = 365 * 86_400.0
 """Seconds."""
@@ -27,6 +30,8 @@ class HostFull(Exception):
 @dataclass(eq=False)
 class _Environment:
     manager: StreamableHTTPSessionManager
+    environment: Environment
+    history: CallHistory
     expires: bool
     used: float = field(default_factory=time.monotonic)
     closing: anyio.Event = field(default_factory=anyio.Event)
@@ -59,17 +64,31 @@ class Host:
             finally:
                 self._tasks.cancel_scope.cancel()
 
-    async def open(self, server: Server[Any], *, expires: bool = True) -> str:
+    async def open(self, environment: Environment, *, expires: bool = True) -> str:
         """Serves the environment from now on and returns its id. Raises HostFull."""
         if len(self._environments) >= self.cap:
             raise HostFull(f"{self.cap} environments are open, which is the cap; close one first")
         if self._tasks is None:
             raise RuntimeError("the host is not running")
         env_id = secrets.token_urlsafe(24)
-        environment = _Environment(StreamableHTTPSessionManager(server, json_response=True), expires)
-        self._environments[env_id] = environment
-        await self._tasks.start(self._own, env_id, environment)
+        history = CallHistory()
+        server = serve_environment(environment)
+        server.middleware.append(history.record)
+        manager = StreamableHTTPSessionManager(server, json_response=True)
+        hosted = _Environment(manager, environment, history, expires)
+        self._environments[env_id] = hosted
+        await self._tasks.start(self._own, env_id, hosted)
         return env_id
+
+    def state(self, env_id: str) -> dict[str, Any] | None:
+        """`{"domain", "tables": {table: {id: row}}}` as it is now; None when there is no such environment."""
+        hosted = self._environments.get(env_id)
+        return hosted and hosted.environment.snapshot()
+
+    def calls(self, env_id: str) -> dict[str, Any] | None:
+        """The calls so far, as `CallHistory.document` tells them; None when there is no such environment."""
+        hosted = self._environments.get(env_id)
+        return hosted and hosted.history.document()
 
     async def close(self, env_id: str) -> bool:
         """True once the environment is closed, False when there is none of that id."""

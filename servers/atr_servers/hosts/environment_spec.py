@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -81,6 +82,22 @@ def read_episode(path: Path) -> Episode:
 def sessions_of(episode: Episode) -> list[LearningSession | TestSession]:
     """Learning sessions in the order in which they are run, then test sessions."""
     return [*episode.ordered_learning_sessions(), *episode.test_sessions]
+
+
+def task_of(session: LearningSession | TestSession) -> dict[str, Any]:
+    """What somebody needs who plays a session: ids, the task and the tools; nothing of rules or labels.
+
+    `task_params` are the facts that the user of a learning session tells when asked.
+    """
+    learning = isinstance(session, LearningSession)
+    return {
+        "session_id": session.session_id,
+        "session_type": session.session_type,
+        "domain": session.domain,
+        "task": session.reason_for_call if learning else session.instruction,
+        **({"task_params": session.task_params} if learning else {}),
+        "tools": session.local_env.tools,
+    }
 
 
 def _session(episode: Episode, session_id: str, domain: str | None) -> LearningSession | TestSession:

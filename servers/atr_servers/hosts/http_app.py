@@ -5,12 +5,11 @@ from __future__ import annotations
 import ipaddress
 import json
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from mcp.server import Server
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -22,14 +21,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from atr_data.limits import MAX_BYTES, check_arguments
 from atr_data.load import describe
+from atr_servers.environment import Environment
 from atr_servers.hosts.environment_host import Host, HostFull
 from atr_servers.hosts.environment_spec import EnvironmentSpec
 from atr_servers.hosts.requests import KnownSites, WholeBodies
-from atr_servers.server import build_server
 
 BODY_SECONDS = 30.0
 """How long a request's body may take to come."""
 
+
+_NO_ENVIRONMENT = "no such environment; it may have been closed"
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -49,7 +50,8 @@ def create_app(
     allowed_hosts: Sequence[str] = (),
     body_seconds: float = BODY_SECONDS,
 ) -> Starlette:
-    """`POST /admin/env`, `DELETE /admin/env/<id>`, `/env/<id>/mcp` and `GET /health`.
+    """`POST /admin/env`, `DELETE /admin/env/<id>`, `GET /admin/env/<id>/state` and `/calls`, `/env/<id>/mcp`
+    and `GET /health`.
 
     The tokens are bearer tokens, one for `/admin`, one for `/env`; neither opens the other's door. Without
     `environment_token` an environment's address is its only secret: fit for loopback alone. Requests whose
@@ -64,9 +66,9 @@ def create_app(
             yield
 
     async def open_environment(request: Request) -> Response:
-        server = _server(await _body(request))
+        environment = _environment(await _body(request))
         try:
-            env_id = await host.open(server)
+            env_id = await host.open(environment)
         except HostFull as error:
             raise HTTPException(503, str(error)) from error
         expires_at = datetime.now(UTC) + timedelta(seconds=host.ttl)
@@ -74,14 +76,25 @@ def create_app(
         body = {"id": env_id, "url": url, "expires_at": expires_at.isoformat(timespec="seconds")}
         return JSONResponse(body, status_code=201)
 
+    def shown(told: Callable[[str], dict[str, Any] | None]) -> Callable[[Request], Awaitable[Response]]:
+        async def show(request: Request) -> Response:
+            document = told(request.path_params["env_id"])
+            if document is None:
+                raise HTTPException(404, _NO_ENVIRONMENT)
+            return JSONResponse(document)
+
+        return show
+
     async def close_environment(request: Request) -> Response:
         if not await host.close(request.path_params["env_id"]):
-            raise HTTPException(404, "no such environment; it may have been closed")
+            raise HTTPException(404, _NO_ENVIRONMENT)
         return Response(status_code=204)
 
     admin = [
         Route("/env", open_environment, methods=["POST"]),
         Route("/env/{env_id}", close_environment, methods=["DELETE"]),
+        Route("/env/{env_id}/state", shown(host.state), methods=["GET"]),
+        Route("/env/{env_id}/calls", shown(host.calls), methods=["GET"]),
     ]
     bearer = [Middleware(_Bearer, token=environment_token)] if environment_token else []
     return Starlette(
@@ -122,7 +135,7 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _server(body: bytes) -> Server[Any]:
+def _environment(body: bytes) -> Environment:
     try:
         raw = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -131,7 +144,7 @@ def _server(body: bytes) -> Server[Any]:
         raise HTTPException(400, f"the request body cannot be used: {problem}")
     try:
         spec = EnvironmentSpec.model_validate(raw)
-        return build_server(spec.domain, spec.references, spec.persona, spec.allowed_tools)
+        return Environment.build(spec.domain, spec.references, spec.persona, spec.allowed_tools)
     except ValidationError as error:
         raise HTTPException(400, ": ".join(describe(error.errors(include_url=False)[0]))) from error
     except ValueError as error:

@@ -16,8 +16,8 @@ from typing import Any
 
 import anyio
 import uvicorn
-from mcp.server import Server
 
+from atr_servers.environment import Environment
 from atr_servers.hosts.environment_host import Host
 from atr_servers.hosts.http_app import BODY_SECONDS, create_app, environment_url
 
@@ -46,13 +46,15 @@ class HttpSettings:
 
 
 async def serve_http(
-    settings: HttpSettings, announce: Callable[[str], None], servers: Sequence[Server[Any]] = ()
+    settings: HttpSettings,
+    announce: Callable[[dict[str, Any]], None],
+    environments: Sequence[Environment] = (),
 ) -> None:
     """Serves until SIGINT, SIGTERM or SIGHUP; a second one does not wait for open connections.
 
-    `servers` are opened at the start and stay open. Once requests are served, `announce` gets a line each for
-    the base URL, the admin token's file and these environments. Raises OSError when the socket cannot be
-    bound or the token file not be written.
+    `environments` are opened at the start and stay open. Once requests are served, `announce` gets `{"url",
+    "token_file", "environments": [{"id", "url"}]}`: the base URL, the file with the admin token and these
+    environments. Raises OSError when the socket cannot be bound or the token file not be written.
     """
     address = _bracketed(settings.address)
     names = (*settings.allowed_hosts, *(() if settings.address in _WILDCARDS else (address,)))
@@ -68,10 +70,9 @@ async def serve_http(
         )
 
         async def ready() -> None:
-            announce(f"url: {base_url}")
-            announce(f"admin token file: {admin.path}")
-            for server in servers:
-                announce(f"environment: {environment_url(base_url, await host.open(server, expires=False))}")
+            ids = [await host.open(environment, expires=False) for environment in environments]
+            opened = [{"id": env_id, "url": environment_url(base_url, env_id)} for env_id in ids]
+            announce({"url": base_url, "token_file": str(admin.path), "environments": opened})
 
         uvicorn_server = _UvicornServer(app, ready)
         async with anyio.create_task_group() as tasks:

@@ -185,6 +185,18 @@ def test_a_cell_without_an_episode_fails_with_its_name(
     assert _call("score", tmp_path / "cell" / "trajectories") == 2
 
 
+@pytest.mark.parametrize("name", ["odalys_renner", "odalys_renner_seed000", "odalis_renner", "split:mini"])
+def test_score_takes_an_episode_by_name(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cell" / "trajectories").mkdir(parents=True)
+    known = not name.startswith(("odalis", "split"))
+    scored = _call("score", tmp_path / "cell", "--episode", name, "--variant", "atr", "--no-strict")
+    assert scored == (0 if known else 2)
+    told = {"odalis_renner": "near: odalys_renner", "split:mini": "means 5 episodes"}
+    assert told.get(name, "") in capsys.readouterr().err
+
+
 def test_show_prints_a_transcript(tmp_path: Path, episodes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(tmp_path, episodes) == 0
     capsys.readouterr()

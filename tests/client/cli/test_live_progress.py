@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
-from atr_client.cli.live_progress import Lines, live_bars
+from atr_client.cli.live_progress import Lines, TimeLeft, live_bars
 from atr_client.errors import CellAbort
 from atr_client.logs import cell_log, get_logger, terminal_log
 from atr_client.outputs.layout import CellKey
@@ -60,6 +62,49 @@ def test_the_bar_of_the_sweep_shows_what_its_sessions_cost() -> None:
             bars.session_done(key, trajectory, reused=False)
             shown.append(bars.bar.tasks[0].description)
     assert shown == ["cells ($0.2500)", "cells ($0.2500)", "cells ($1.75)", "cells (unknown)"]
+
+
+def _session() -> Trajectory:
+    return Trajectory(session_id="s", session_type="test", agent_variant="atr")
+
+
+def test_the_bar_of_the_sweep_tells_the_time_left_by_the_sessions_that_were_played(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("atr_client.cli.live_progress.monotonic", lambda: clock[0])
+    keys = [CellKey(f"p{n}", f"p{n}_seed000", "atr") for n in range(4)]
+    with live_bars(Console(file=io.StringIO(), force_terminal=True), keys) as bars:
+
+        def left() -> str:
+            return TimeLeft().render(bars.bar.tasks[0]).plain
+
+        assert left() == ""
+        bars.cell_started(keys[0], 4)
+        bars.session_done(keys[0], _session(), reused=True)
+        assert left() == ""
+        clock[0] += 60
+        bars.session_done(keys[0], _session(), reused=False)
+        assert left() == "0:14:00 left"
+        clock[0] += 60
+        assert left() == "0:13:00 left"
+        bars.session_done(keys[0], _session(), reused=False)
+        bars.session_done(keys[0], _session(), reused=False)
+        bars.cell_done(keys[0], {"skipped": True})
+        assert left() == "0:08:00 left"
+        bars.cell_done(keys[1], {"skipped": True})
+        assert left() == "0:05:20 left"
+        assert bars.bar.tasks[0].completed == 2
+
+
+def test_the_time_left_is_on_the_screen(tmp_path: Path) -> None:
+    screen = io.StringIO()
+    key = CellKey("p0", "p0_seed000", "atr")
+    with live_bars(Console(file=screen, force_terminal=True, width=100), [key]) as bars:
+        bars.cell_started(key, 2)
+        bars.session_done(key, _session(), reused=False)
+        bars.bar.refresh()
+    assert re.search(r"\d:\d\d:\d\d left", screen.getvalue())
 
 
 def test_warnings_reach_the_terminal_and_everything_reaches_the_log(tmp_path: Path) -> None:

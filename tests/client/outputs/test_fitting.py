@@ -1,0 +1,83 @@
+"""Tables and sentences on a terminal of any width."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from atr_client.outputs.companion_table import LEGEND
+from atr_client.outputs.result_tables import print_results
+from atr_data.variants import VARIANTS
+from tests.client.outputs.test_validity_line import FAILED, PASSED, cell
+
+MODEL = "openrouter/some-laboratory/a-model-with-a-long-name"
+
+
+def shown(root: Path, width: int, *, terminal: bool = True) -> str:
+    rows = [cell(root, MODEL, PASSED, variant=variant) for variant in VARIANTS]
+    cell(root, "offline/noop", FAILED)
+    failed = {"ok": False, "model": MODEL, "variant": "atr", "cell_id": "pp/seed000/x", "error": "no answer"}
+    stream = io.StringIO()
+    print_results(Console(file=stream, width=width, force_terminal=terminal), [*rows, failed], root)
+    return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 110, 200])
+def test_no_word_is_broken_and_no_line_is_too_long_at_any_width(width: int, tmp_path: Path) -> None:
+    wide, narrow = shown(tmp_path / "a", 1000), shown(tmp_path / "b", width)
+    assert set(narrow.split()) - set(re.findall(r"─+", narrow)) <= set(wide.split())
+    assert max(len(line.rstrip()) for line in narrow.splitlines()) <= max(width, len(MODEL))
+    assert "…" not in narrow
+
+
+def test_columns_that_do_not_fit_stand_in_a_further_table_with_the_same_rows(tmp_path: Path) -> None:
+    lines = shown(tmp_path, 60).splitlines()
+    heads = [line.split("(tests)")[1].split() for line in lines if "% passed (tests)" in line]
+    assert len(heads) > 1
+    assert [variant for head in heads for variant in head] == list(VARIANTS)
+    assert sum(line.split()[:1] == ["travel"] for line in lines) == len(heads)
+
+
+def test_the_rows_beside_the_pass_mark_are_explained_once(tmp_path: Path) -> None:
+    text = shown(tmp_path, 1000)
+    assert all(text.count(line) == 1 for line in LEGEND)
+    for row in (
+        "confirmed",
+        "difference",
+        "right object acted on",
+        "pairs",
+        "calls carried out",
+        "corrected later",
+    ):
+        assert any(line.strip().startswith(f"{row}:") for line in LEGEND), row
+
+
+def test_outside_a_terminal_a_sentence_stays_on_one_line(tmp_path: Path) -> None:
+    lines = shown(tmp_path, 60, terminal=False).splitlines()
+    assert "failed: pp/seed000/x: no answer" in lines
+    assert LEGEND[1] in lines
+
+
+def test_what_has_no_yardstick_is_said_once_under_a_table(tmp_path: Path) -> None:
+    rows = [cell(tmp_path, "a/b", PASSED, variant=variant) for variant in VARIANTS]
+    cell(tmp_path, "offline/noop", FAILED, episode_sha256="another")
+    stream = io.StringIO()
+    print_results(Console(file=stream, width=200), rows, tmp_path)
+    assert stream.getvalue().count("validity") == 1
+    assert stream.getvalue().count("no rule-blind model has run") == 1
+
+
+def test_variants_without_a_yardstick_share_a_line(tmp_path: Path) -> None:
+    null = cell(tmp_path, "offline/noop", FAILED)
+    rows = [cell(tmp_path, "a/b", PASSED)]
+    rows += [
+        cell(tmp_path, "a/b", PASSED, variant=name, episode_sha256="f") for name in ("default", "always_ask")
+    ]
+    stream = io.StringIO()
+    print_results(Console(file=stream, width=200), [*rows, null], tmp_path)
+    assert "  default, always_ask: no rule-blind model has run on these tests" in stream.getvalue()
+    assert stream.getvalue().count("no rule-blind model has run") == 1
