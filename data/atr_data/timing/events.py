@@ -100,10 +100,19 @@ class Stream(TimingRecord):
     header: StreamHeader
     events: tuple[WorkEvent, ...]
 
-    def events_of(self, sitting: Sitting) -> tuple[WorkEvent, ...]:
-        """The events of a sitting in their order. Raises KeyError when the sitting names an unknown event."""
+    def sitting_events(self) -> dict[str, tuple[WorkEvent, ...]]:
+        """Each sitting's events in their order, by its id. Raises KeyError when one names an unknown event."""
         positions = {event.event_id: index for index, event in enumerate(self.events)}
-        return self.events[positions[sitting.first_event] : positions[sitting.last_event] + 1]
+        return {
+            sitting.sitting_id: self.events[
+                positions[sitting.first_event] : positions[sitting.last_event] + 1
+            ]
+            for sitting in self.header.sittings
+        }
+
+    def events_of(self, sitting: Sitting) -> tuple[WorkEvent, ...]:
+        """The events of one sitting in their order."""
+        return self.sitting_events()[sitting.sitting_id]
 
     def sitting(self, sitting_id: str) -> Sitting:
         """Raises KeyError when there is none of that id."""
