@@ -31,7 +31,8 @@ class Refused(Exception):
     """A call that the sitting does not grant. The stream stays where it is."""
 
     def __init__(self, code: ErrorCode, message: str, hint: str) -> None:
-        self.code, self.message, self.hint = code, message, hint
+        self.code: ErrorCode = code
+        self.message, self.hint = message, hint
         super().__init__(message)
 
 

@@ -23,7 +23,7 @@ Pair = tuple[str, str]
 
 
 class Reader:
-    """Learns from the last `days` of history. One that does not `heed_change` trusts old evidence like new."""
+    """Learns from the last `days` of history. Without `heed_change` it trusts old evidence like new."""
 
     def __init__(self, days: int = 16, *, heed_change: bool = True) -> None:
         self._days = days
@@ -37,13 +37,15 @@ class Reader:
         past = [scene for scene in user.gold.scenes if scene.t_onset < start]
         last_day = max((scene.day for scene in past), default=0)
         past = [scene for scene in past if scene.day > last_day - self._days]
-        intents = {need.need_id: need.intent for need in user.gold.needs if need.t_onset < start}
+        intents: dict[str, Intent | None] = {
+            need.need_id: need.intent for need in user.gold.needs if need.t_onset < start
+        }
         self._past, self._intents = {}, {}
         for scene in past:
             self._past.setdefault(scene.kind, []).append(scene)
             intent = intents.get(scene.need_id or "")
             if intent is not None:
-                self._intents.setdefault(scene.kind, Counter())[intent] += 1
+                self._intents.setdefault(scene.kind, Counter[Intent]())[intent] += 1
         later = start - timedelta(seconds=1)
         self._cues = {scene.event_ids[-1]: scene for scene in user.gold.scenes if scene.t_onset > later}
 

@@ -67,5 +67,5 @@ def past_needs(user: User) -> list[Intent | None]:
 
 def favourite_intent(user: User) -> Intent | None:
     """What the user sought most often in the past."""
-    counts = Counter(intent for intent in past_needs(user) if intent is not None)
+    counts = Counter[Intent](intent for intent in past_needs(user) if intent is not None)
     return min(counts, key=lambda intent: (-counts[intent], intent)) if counts else None
