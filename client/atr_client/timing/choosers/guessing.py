@@ -11,7 +11,7 @@ from atr_client.timing.choosers.base import Seen, User, seen_event
 from atr_client.timing.choosers.simple import favourite_intent
 from atr_client.timing.choosers.words import words_of
 from atr_data.timing.decisions import Assist
-from atr_data.timing.intents import Intent
+from atr_data.timing.intents import INTENTS, Intent
 from atr_evaluator.timing import TimingRules
 from atr_evaluator.timing.sitting_view import windows_of
 
@@ -49,14 +49,16 @@ class ContentGuess:
         return Assist(intent=self._intent(words), target=target, query=query or None)
 
     def _intent(self, words: set[str]) -> Intent | None:
-        best: Intent | None = self._default
-        best_score = 0.0
-        for intent in sorted(self._counts):
-            counts = self._counts[intent]
-            score = sum(counts[word] / self._seen_in[word] ** 1.5 for word in words if counts[word] > 1)
+        best, best_score = self._default, 0.0
+        for intent in INTENTS:
+            score = self._score(intent, words) if intent in self._counts else 0.0
             if score > best_score:
                 best, best_score = intent, score
         return best
+
+    def _score(self, intent: Intent, words: set[str]) -> float:
+        counts = self._counts[intent]
+        return sum(counts[word] / self._seen_in[word] ** 1.5 for word in words if counts[word] > 1)
 
 
 def _repeated_target(window: Sequence[Seen]) -> str | None:

@@ -20,7 +20,7 @@ class Logistic:
         self._bias = 0.0
 
     def fit(self, examples: Sequence[Example]) -> None:
-        """Equal examples in equal order give equal weights."""
+        """Equal examples in equal order give equal weights. A second call goes on from the first."""
         random = Random(self._seed)
         order = list(range(len(examples)))
         for _ in range(self._epochs):
@@ -37,7 +37,10 @@ class Logistic:
     def _learn(self, features: Sequence[int], yes: bool) -> None:
         error = self.chance(features) - yes
         self._bias -= 0.05 * error
+        weights, sums, decay, rate = self._weights, self._sums, self._decay, self._rate
         for feature in features:
-            slope = error + self._decay * self._weights[feature]
-            self._sums[feature] += slope * slope
-            self._weights[feature] -= self._rate * slope / sqrt(1e-6 + self._sums[feature])
+            weight = weights[feature]
+            slope = error + decay * weight
+            total = sums[feature] + slope * slope
+            sums[feature] = total
+            weights[feature] = weight - rate * slope / sqrt(1e-6 + total)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from math import exp, log
 
 from atr_client.timing.choosers.base import Seen, User, seen_event
@@ -28,7 +27,7 @@ _SMOOTH, _RARE = 0.3, 3
 
 
 def scene_words(user: User, salt: str) -> dict[str, Words]:
-    """The hashed words and pairs of each scene's events, by scene id."""
+    """The hashed words of each scene's events, by scene id."""
     owner = {event_id: scene.scene_id for scene in user.gold.scenes for event_id in scene.event_ids}
     found: dict[str, set[int]] = defaultdict(set)
     for event in user.stream.events:
@@ -37,7 +36,6 @@ def scene_words(user: User, salt: str) -> dict[str, Words]:
             continue
         words = words_of(seen_event(event))
         found[scene_id].update(hashed(word, salt) for word in words)
-        found[scene_id].update(hashed(f"{a} {b}", salt) for a, b in pairwise(words))
     return {scene_id: frozenset(words) for scene_id, words in found.items()}
 
 
@@ -85,7 +83,7 @@ class ValueReader:
 class SceneWords:
     """Offers help at a scene's last event when the mixed chance passes `threshold`.
 
-    `own_share` is how far own words count beside reading, in 0..1.
+    `own_share` is how far own words count beside reading, in 0..1. One player serves one user.
     """
 
     def __init__(
@@ -102,7 +100,8 @@ class SceneWords:
         self._cues: dict[str, Scene] = {}
         self._offer: Offer | None = None
         self._beliefs: dict[str, list[tuple[Scene, Belief]]] = {}
-        self._own = Logistic()
+        self._own = Logistic(rate=0.2, epochs=4)
+        self._learned: set[str] = set()
 
     def begin(self, user: User, sitting: Sitting) -> None:
         events = user.stream.events_of(sitting)
@@ -112,10 +111,13 @@ class SceneWords:
         self._offer = self._content(user)
         self._beliefs = defaultdict(list)
         for scene in past:
-            self._beliefs[scene.kind].append((scene, self._reader.read(scene, self._words[scene.scene_id])))
-        self._own = Logistic(rate=0.2, epochs=4)
+            if self._own_share < 1:
+                belief = self._reader.read(scene, self._words[scene.scene_id])
+                self._beliefs[scene.kind].append((scene, belief))
         if self._own_share:
-            self._own.fit([(self._features(scene), scene.need_id is not None) for scene in past])
+            new = [scene for scene in past if scene.scene_id not in self._learned]
+            self._own.fit([(self._features(scene), scene.need_id is not None) for scene in new])
+            self._learned.update(scene.scene_id for scene in new)
 
     def decide(self, event: Seen, seen: Sequence[Seen]) -> Assist | None:
         scene = self._cues.get(event.event_id)

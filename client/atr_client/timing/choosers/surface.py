@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from atr_client.timing.choosers.base import Seen
 
 _CATEGORIES = ("browser", "ide", "terminal", "office", "reader", "files", "mail", "chat", "meeting", "other")
-_FAR = 3600.0
+_FAR, _CONTEXT = 3600.0, 12
 
 
 def surface_features(event: Seen, seen: Sequence[Seen]) -> list[float]:
     """Time, gaps, applications, lengths, and how recently the user helped himself."""
+    seen = seen[-_CONTEXT:]
     ordinary = [one for one in seen if not one.self_help][-5:]
     helped = [one.at for one in seen if one.self_help]
     moment = datetime.fromtimestamp(event.at, UTC)
-    gaps = [b.at - a.at for a, b in zip(ordinary, [*ordinary[1:], event], strict=True)]
+    gaps = [after.at - before.at for before, after in pairwise([*ordinary, event])]
     previous = ordinary[-1] if ordinary else None
     return [
         moment.hour + moment.minute / 60,
