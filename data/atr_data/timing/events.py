@@ -101,7 +101,7 @@ class Stream(TimingRecord):
     events: tuple[WorkEvent, ...]
 
     def sitting_events(self) -> dict[str, tuple[WorkEvent, ...]]:
-        """Each sitting's events in their order, by its id. Raises KeyError when one names an unknown event."""
+        """Each sitting's events in their order, by its id. Raises KeyError when one names no known event."""
         positions = {event.event_id: index for index, event in enumerate(self.events)}
         return {
             sitting.sitting_id: self.events[

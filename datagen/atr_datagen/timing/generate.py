@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from atr_data.files import write_atomic
 from atr_data.timing.burstiness import burstiness, finite_burstiness
 from atr_data.timing.events import MeasuredBurstiness, SourceNote, Stream, StreamHeader, WorkEvent
 from atr_data.timing.faults import TimingError
 from atr_data.timing.gold import Gold, GoldHeader
-from atr_data.timing.priors import count_priors
-from atr_data.timing.stream_file import body_hash, gold_lines, save_gold, save_stream
+from atr_data.timing.set_folder import save_index, save_user
+from atr_data.timing.stream_file import body_hash, gold_lines
 from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.calibrate import calibrate
 from atr_datagen.timing.clock import midnight, moment
@@ -114,15 +112,6 @@ def write_set(
     written: list[Path] = []
     hashes: dict[str, str] = {}
     for made in generate(settings, lexicon_folder=lexicon_folder, users=users):
-        user = made.stream.header.user_id
-        paths = [folder / f"{user}.{part}" for part in ("stream.jsonl", "gold.jsonl", "priors.json")]
-        save_stream(made.stream, paths[0])
-        save_gold(made.gold, paths[1])
-        write_atomic(paths[2], count_priors(made.stream, made.gold).model_dump_json() + "\n")
-        hashes[user] = made.stream.header.sha256
-        written.extend(paths)
-    index = folder / "set.json"
-    write_atomic(
-        index, json.dumps({"split": settings.split, "seed": settings.seed, "streams": hashes}) + "\n"
-    )
-    return [*written, index]
+        written.extend(save_user(made.stream, made.gold, folder))
+        hashes[made.stream.header.user_id] = made.stream.header.sha256
+    return [*written, save_index(hashes, folder, split=settings.split, seed=settings.seed)]

@@ -23,7 +23,7 @@ class ContentGuess:
     """Learns from one user's past needs, whose intents the self-help events tell."""
 
     def __init__(self, user: User) -> None:
-        self._default = favourite_intent(user)
+        self._default: Intent | None = favourite_intent(user)
         self._counts = dict[Intent, Counter[str]]()
         self._seen_in: Counter[str] = Counter()
         past = [seen_event(event) for event in user.history() if not event.self_help]
@@ -49,12 +49,9 @@ class ContentGuess:
         return Assist(intent=self._intent(words), target=target, query=query or None)
 
     def _intent(self, words: set[str]) -> Intent | None:
-        best, best_score = self._default, 0.0
-        for intent in INTENTS:
-            score = self._score(intent, words) if intent in self._counts else 0.0
-            if score > best_score:
-                best, best_score = intent, score
-        return best
+        scores = [self._score(intent, words) if intent in self._counts else 0.0 for intent in INTENTS]
+        best = max(scores)
+        return INTENTS[scores.index(best)] if best > 0 else self._default
 
     def _score(self, intent: Intent, words: set[str]) -> float:
         counts = self._counts[intent]
