@@ -72,7 +72,7 @@ def _window(need: Need, scenes: Mapping[str, Scene], rules: TimingRules) -> Wind
 def view_sitting(
     sitting: Sitting, events: Sequence[WorkEvent], windows: Sequence[Window], log: SittingLog | None
 ) -> SittingView:
-    """`windows` are in the order of onsets. A sitting without a log is silence throughout. Decisions on events
+    """`windows` are in the order of onsets. A sitting without a log is silence. Decisions on events
     that the sitting lacks are left out, as are second ones on one event and those on self-help events."""
     start, end = events[0].t_release.timestamp(), sitting.t_end.timestamp()
     first_window = bisect_left(windows, start, key=_onset)
