@@ -35,7 +35,7 @@ from atr_evaluator.timing import (
 )
 from atr_evaluator.timing.utility import guess_bound, utility
 
-FOLDS, TAUGHT_BY, TUNED_ON = 4, 8, 10
+FOLDS, TAUGHT_BY, TUNED_ON = 2, 6, 8
 _PUBLIC, _PRIVATE = "public", "private"
 
 
@@ -114,7 +114,7 @@ def _trained(users: Sequence[User]) -> dict[str, list[UserPlay]]:
     plays: dict[str, list[UserPlay]] = {
         name: [] for name in ("surface", "ngram, public words", "ngram", "ngram-own")
     }
-    own = {user.user_id: train_words([user], lambda _: _PRIVATE, every=0.25) for user in users}
+    own = {user.user_id: train_words([user], lambda _: _PRIVATE, every=0.15) for user in users}
 
     def by_own(user: User, event: Any, seen: Any) -> float:
         return own[user.user_id](user, event, seen)
@@ -178,7 +178,7 @@ def _snapshot_mcc(users: Sequence[User]) -> float:
     answers: dict[str, Answer] = {}
     for played, others in _folds(users):
         learned = [row for user in others for row in rows[user.user_id]]
-        model = Boosting(rounds=25)
+        model = Boosting()
         model.fit([features for features, _ in learned], [item.wanted for _, item in learned])
         for features, item in (row for user in played for row in rows[user.user_id]):
             chance = model.chance(features)

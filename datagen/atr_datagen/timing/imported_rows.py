@@ -110,7 +110,8 @@ def _usable(
         elif (end - start).total_seconds() < SHORTEST:
             tally.counts["under 3 s"] += 1
         else:
-            tally.counts["over 1 h, kept"] += (end - start).total_seconds() > LONG
+            if (end - start).total_seconds() > LONG:
+                tally.counts["over 1 h, kept"] += 1
             rows.append(_row(record, key, start, end, tuple(screenshots.get(key, ()))))
     if total and bad / total > BAD_SHARE:
         reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(tally.counts.items()))

@@ -21,7 +21,7 @@ class _Stump:
 class Boosting:
     """Logistic loss, Newton steps, quantile bins."""
 
-    def __init__(self, *, rounds: int = 40, rate: float = 0.3, ridge: float = 1.0) -> None:
+    def __init__(self, *, rounds: int = 25, rate: float = 0.3, ridge: float = 1.0) -> None:
         self._rounds, self._rate, self._ridge = rounds, rate, ridge
         self._edges: list[list[float]] = []
         self._stumps: list[_Stump] = []

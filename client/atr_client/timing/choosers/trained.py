@@ -22,7 +22,7 @@ from atr_data.timing.decisions import Assist
 from atr_data.timing.events import Sitting
 
 Offer = Callable[[Seen, Sequence[Seen]], Assist]
-KEPT = 0.12
+KEPT = 0.08
 """Share of the moments without a need that are learned from."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from zlib import crc32
 
@@ -19,7 +20,7 @@ def words_of(event: Seen) -> list[str]:
     return _WORD.findall(f"{event.title} {event.summary} {event.text}".casefold())
 
 
-def window_features(event: Seen, seen: Sequence[Seen], salt: str, size: int = 4) -> list[int]:
+def window_features(event: Seen, seen: Sequence[Seen], salt: str, size: int = 3) -> list[int]:
     """Single words and pairs of neighbours in the event and the ordinary ones before it, hashed."""
     window = [event]
     for earlier in reversed(seen):
@@ -35,5 +36,6 @@ def window_features(event: Seen, seen: Sequence[Seen], salt: str, size: int = 4)
     return sorted(found)
 
 
+@lru_cache(maxsize=1 << 18)
 def hashed(word: str, salt: str) -> int:
     return crc32(f"{salt}|{word}".encode()) % BUCKETS
