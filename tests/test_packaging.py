@@ -27,6 +27,7 @@ def test_the_wheel_puts_the_rooms_side_by_side(wheel: list[str]) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "atr_ontology",
         "atr_data",
+        "atr_datagen",
         "atr_servers",
         "atr_memory",
         "atr_user_sim",
@@ -38,6 +39,7 @@ def test_the_wheel_puts_the_rooms_side_by_side(wheel: list[str]) -> None:
 def test_the_wheel_carries_wording_prompts_episodes_and_configs(wheel: list[str]) -> None:
     assert "atr_ontology/tools.yaml" in wheel
     assert "atr_client/prompts/base.md" in wheel
+    assert "atr_datagen/timing/lexicon/kinds.txt" in wheel
     assert any(re.fullmatch(r"atr_user_sim/prompts/\w+\.md", name) for name in wheel)
     assert any(re.fullmatch(r"atr_data/episodes/\w+_seed000\.json", name) for name in wheel)
     assert "atr_client/configs/quickstart.yaml" in wheel

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from random import Random
 
 from atr_data.timing.events import WorkEvent
 from atr_data.timing.gold import Need
@@ -89,11 +90,19 @@ def render_episode(
 ) -> list[WorkEvent]:
     """The first event asks the need's own query, the others follow it up."""
     random = stream_of_chance("follow-up", settings.salt, need.need_id)
-    queries = [need.query or "", *random.sample(lexicon.queries["follow_up"] * 3, max(0, len(moments) - 1))]
+    queries = [need.query or "", *_follow_ups(random, lexicon.queries["follow_up"], len(moments) - 1)]
     return [
         _ask(base, settings, need, number, at, query)
         for number, (at, query) in enumerate(zip(moments, queries, strict=True))
     ]
+
+
+def _follow_ups(random: Random, questions: Sequence[str], number: int) -> list[str]:
+    """None comes twice before all have come once."""
+    found: list[str] = []
+    while len(found) < number:
+        found.extend(random.sample(questions, min(len(questions), number - len(found))))
+    return found
 
 
 def _ask(base: Base, settings: Settings, need: Need, number: int, at: float, query: str) -> WorkEvent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_every_need_is_announced_before_its_onset_and_followed_by_self_help() ->
 def test_scenes_do_not_overlap() -> None:
     for user in generated(2):
         scenes = user.gold.scenes
-        assert all(a.t_onset < b.t_first for a, b in zip(scenes, scenes[1:], strict=False))
+        assert all(a.t_onset < b.t_first for a, b in pairwise(scenes))
 
 
 def test_the_target_is_rarely_the_file_last_in_focus() -> None:

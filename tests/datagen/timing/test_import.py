@@ -18,9 +18,9 @@ from atr_datagen.timing.import_proagentbench import convert
 from atr_datagen.timing.imported_rows import DATABASE
 from atr_evaluator.timing import UserPlay, score_timing, snapshots
 
-COLUMNS = (
-    "id start_time end_time app_name window_title is_llm_event event_summary ai_summary conversation".split()
-)
+COLUMNS: list[str] = []
+COLUMNS += "id start_time end_time app_name window_title is_llm_event".split()
+COLUMNS += "event_summary ai_summary conversation".split()
 Record = dict[str, Any]
 
 
