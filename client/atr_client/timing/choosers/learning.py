@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Protocol
 
 from atr_client.timing.choosers.base import Seen, User, seen_event
@@ -112,12 +113,13 @@ def _rehearsal(
 
 
 def best_policy(rehearsals: Sequence[Rehearsal], cost: float = 0.5) -> Policy:
-    """The most gainful policy of a small grid; silence when none gains."""
+    """The most gainful policy of a small grid; silence when none gains more than its own standard error."""
     best, best_net = SILENCE, 0.0
     for chance in CHANCES:
         for cooldown in COOLDOWNS:
             policy = Policy(chance, cooldown)
-            net = sum(rehearsal.net(policy, cost) for rehearsal in rehearsals)
-            if net > best_net:
+            nets = [rehearsal.net(policy, cost) for rehearsal in rehearsals]
+            net = sum(nets)
+            if net > max(best_net, sqrt(sum(one * one for one in nets))):
                 best, best_net = policy, net
     return best
