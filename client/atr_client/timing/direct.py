@@ -5,8 +5,6 @@ A test holds that the log is the same as over MCP.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from atr_client.timing.choosers.base import Chooser, Seen, User, seen_event
 from atr_data.timing.decisions import Decision, SittingLog
 from atr_evaluator.timing import UserPlay
@@ -33,8 +31,3 @@ def play_directly(chooser: Chooser, user: User) -> UserPlay:
             )
         )
     return UserPlay(user.stream, user.gold, tuple(logs))
-
-
-def play_users(make: Callable[[User], Chooser], users: list[User]) -> list[UserPlay]:
-    """A chooser of its own for each user."""
-    return [play_directly(make(user), user) for user in users]

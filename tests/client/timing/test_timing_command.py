@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import atr_client
 from atr_client.timing.command import timing
 
 
@@ -77,3 +78,9 @@ def test_a_salt_from_the_environment_decides_the_habits(lite: Path, tmp_path: Pa
 def test_a_set_that_is_not_there(tmp_path: Path) -> None:
     result = run("baselines", tmp_path / "none")
     assert result.exit_code == 2
+
+
+def test_only_the_command_needs_the_authoring_room() -> None:
+    folder = Path(atr_client.__file__).parent / "timing"
+    users = [path.name for path in folder.rglob("*.py") if "atr_datagen" in path.read_text(encoding="utf-8")]
+    assert users == ["command.py"]
