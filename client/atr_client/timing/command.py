@@ -107,7 +107,7 @@ def _salt(variable: str | None) -> str:
 @click.option("--seed", type=int, default=0)
 @click.option("--lexicon", type=_FOLDER, default=PUBLIC_LEXICON)
 def check(users: int, salts: int, seed: int, lexicon: Path) -> None:
-    """Measure the gates; exits 1 when one does not hold. All users and salts take ten minutes of a free core."""
+    """Measure the gates; exits 1 when one does not hold. In full it takes ten minutes of a free core."""
     with _one_line():
         settings, words = Settings(seed=seed), load_lexicon(lexicon)
         bases = [compile_base(settings, words, number) for number in range(users)]
