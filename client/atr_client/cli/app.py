@@ -15,6 +15,7 @@ import click
 from atr_client.cli.completion import configs, personas
 from atr_client.cli.completion import variants as variant_names
 from atr_client.cli.datagen_group import datagen
+from atr_client.cli.lazy_group import LazyGroup
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -272,3 +273,10 @@ def calibrate(
 
 
 cli.add_command(datagen)
+cli.add_command(
+    LazyGroup(
+        "timing",
+        "atr_client.cli.timing_commands:timing",
+        "When to help, and with what: streams of work, played event by event.",
+    )
+)

@@ -1,0 +1,1 @@
+"""The timing track: players that need no model, how they play through the server, gates and commands."""

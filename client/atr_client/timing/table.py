@@ -1,0 +1,49 @@
+"""Results as text tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from atr_client.timing.gates import Gate
+
+_COLUMNS = ("utility", "P_T", "R_T", "F1_T", "F1_E2E", "content", "false_alarms_per_hour", "assists", "needs")
+_SAME = ("rules", "set_sha256")
+
+
+def render_table(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """One row per player in Markdown, and the guess bound below.
+
+    Raises ValueError when results differ in a rule or the set: they do not belong in one table.
+    """
+    if not results:
+        return ""
+    first = next(iter(results.values()))
+    if any(result[key] != first[key] for result in results.values() for key in _SAME):
+        raise ValueError("results of different rules or sets do not belong in one table")
+    rows = [("player", *_COLUMNS), tuple("---" for _ in range(len(_COLUMNS) + 1))]
+    rows += [(name, *(_cell(result[column]) for column in _COLUMNS)) for name, result in results.items()]
+    bounds = ", ".join(f"{bound} at lambda {cost}" for cost, bound in first["guess_bound"].items())
+    rules = ", ".join(f"{name} {value:g}" for name, value in first["rules"].items())
+    notes = "Replay is open loop: an offer changes nothing that follows."
+    return "\n".join([*_lines(rows), "", f"Guess bound: {bounds}.", f"Rules: {rules}.", notes])
+
+
+def render_gates(gates: Sequence[Gate], means: Mapping[str, float]) -> str:
+    """Gates and the mean utility of every chooser, in Markdown."""
+    rows = [("gate", "bound", "measured", "holds"), ("---",) * 4]
+    rows += [(gate.name, gate.bound, gate.measured, "yes" if gate.holds else "NO") for gate in gates]
+    players = [("player", "utility"), ("---", "---")]
+    players += [(name, f"{mean:.3f}") for name, mean in sorted(means.items(), key=lambda item: -item[1])]
+    details = [f"{gate.name}: {gate.detail}" for gate in gates if gate.detail]
+    return "\n".join([*_lines(rows), "", *details, "", *_lines(players)])
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,120 @@
+"""The words of a set: how attribute values are put, what kinds of scenes there are, what users ask.
+
+A lexicon is a folder of text files with `[name]` sections, one wording a line. The published one lies beside
+this module; a private set takes one that was never published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from atr_data.timing.faults import TimingError
+from atr_data.timing.intents import INTENTS, Intent
+
+PUBLIC_LEXICON = Path(__file__).with_name("lexicon")
+MIN_WORDINGS, MIN_KINDS, VALUES, INTENTS_PER_KIND = 24, 12, 3, 3
+_WHOLE_FILES = ("kinds", "queries", "work")
+
+Sections = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of scene: two attributes, three intents, and the sentences that tell of it."""
+
+    name: str
+    attributes: tuple[str, ...]
+    intents: tuple[Intent, ...]
+    nouns: tuple[str, ...]
+    facts: tuple[str, ...]
+    sayings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """`wordings` goes from attribute and value to at least 24 ways of putting it."""
+
+    wordings: Mapping[str, Sections]
+    kinds: tuple[Kind, ...]
+    queries: Sections
+    work: Sections
+
+    def pairs(self, kind: Kind) -> list[tuple[str, str]]:
+        """The six (attribute, value) pairs of a kind, in a fixed order."""
+        return [(name, value) for name in kind.attributes for value in sorted(self.wordings[name])]
+
+
+def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
+    """Raises TimingError `bad_config` naming the file and the section that falls short."""
+    if not folder.is_dir():
+        raise TimingError("bad_config", "no such lexicon folder", path=folder)
+    files = {path.stem: _sections(path) for path in sorted(folder.glob("*.txt"))}
+    for name in _WHOLE_FILES:
+        if name not in files:
+            raise TimingError("bad_config", f"the lexicon has no {name}.txt", path=folder)
+    wordings = {name: sections for name, sections in files.items() if name not in _WHOLE_FILES}
+    for name, sections in wordings.items():
+        _check_wordings(folder / f"{name}.txt", sections)
+    kinds = tuple(_kind(folder, name, lines, wordings) for name, lines in files["kinds"].items())
+    if len(kinds) < MIN_KINDS:
+        raise TimingError(
+            "bad_config", f"{len(kinds)} kinds, at least {MIN_KINDS}", path=folder / "kinds.txt"
+        )
+    for section in (*INTENTS, "follow_up"):
+        if not files["queries"].get(section):
+            raise TimingError("bad_config", f"no queries for {section}", path=folder / "queries.txt")
+    return Lexicon(wordings, kinds, files["queries"], files["work"])
+
+
+def _check_wordings(path: Path, sections: Sections) -> None:
+    if len(sections) != VALUES:
+        raise TimingError("bad_config", f"{len(sections)} values, not {VALUES}", path=path)
+    for value, lines in sections.items():
+        if len(set(lines)) < MIN_WORDINGS:
+            raise TimingError("bad_config", f"[{value}] has {len(set(lines))} of {MIN_WORDINGS}", path=path)
+
+
+def _kind(folder: Path, name: str, lines: tuple[str, ...], wordings: Mapping[str, Sections]) -> Kind:
+    fields: dict[str, list[str]] = {}
+    for line in lines:
+        key, _, rest = line.partition(":")
+        fields.setdefault(key.strip(), []).append(rest.strip())
+    path = folder / "kinds.txt"
+    if missing := [key for key in ("dims", "intents", "noun", "fact", "say") if not fields.get(key)]:
+        raise TimingError("bad_config", f"[{name}] lacks {missing[0]}", path=path)
+    attributes, intents = tuple(fields["dims"][0].split()), tuple(fields["intents"][0].split())
+    if len(attributes) != 2 or not set(attributes) <= set(wordings):
+        raise TimingError("bad_config", f"[{name}] needs two attributes that have wordings", path=path)
+    if len(set(intents)) != INTENTS_PER_KIND or not set(intents) <= set(INTENTS):
+        raise TimingError("bad_config", f"[{name}] needs {INTENTS_PER_KIND} known intents", path=path)
+    return Kind(
+        name=name,
+        attributes=attributes,
+        intents=cast("tuple[Intent, ...]", intents),
+        nouns=_choices(fields["noun"][0]),
+        facts=_choices(fields["fact"][0]),
+        sayings=tuple(fields["say"]),
+    )
+
+
+def _choices(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split("|"))
+
+
+def _sections(path: Path) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        line = raw.strip()
+        if not line:
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            current = found.setdefault(line[1:-1], [])
+        elif current is None:
+            raise TimingError("bad_config", "a line stands before the first section", path=path, line=number)
+        else:
+            current.append(line)
+    return {name: tuple(lines) for name, lines in found.items()}

@@ -1,0 +1,154 @@
+"""Scenes: where in a day they lie, what they show, and in which words.
+
+Everything here is made without knowing what the user wants help with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from atr_datagen.timing import names
+from atr_datagen.timing.clock import Block
+from atr_datagen.timing.draws import lognormal
+from atr_datagen.timing.halves import halves
+from atr_datagen.timing.lexicon import Kind, Lexicon
+from atr_datagen.timing.settings import Settings
+from atr_datagen.timing.windows import About, ending
+from atr_datagen.timing.work_world import View, World
+
+_FRAMES = (
+    "{obj}: {wording}",
+    "on {obj}, a remark: {wording}",
+    "note beside {obj}: {wording}",
+    "{wording} ({obj})",
+    "{person} about {obj}: {wording}",
+    "looks into {obj}: {wording}",
+)
+_LOOKS = ("reads the remarks on {obj}", "has {obj} in front", "opens the details of {obj}", "back to {obj}")
+_INTERRUPTED = 0.22
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a scene lies: the positions of its events in the block, and its virtual onset in seconds."""
+
+    positions: tuple[int, ...]
+    onset: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What a scene is about. `thing` is the right target's name, `foil_thing` that of its double."""
+
+    kind: Kind
+    values: dict[str, str]
+    thing: str
+    foil_thing: str
+    fact: str
+    foil: str
+
+    @property
+    def target(self) -> str:
+        return names.slug(self.thing)
+
+
+def find_slots(random: Random, block: Block, settings: Settings) -> list[Slot]:
+    """Scenes one after the other, none before the one ahead of it has passed its onset."""
+    slots: list[Slot] = []
+    at = 1 if block.meeting else random.choice((0, 0, 0, 1, 2))
+    while random.random() < settings.scene_share:
+        positions = [at]
+        while len(positions) < 3:
+            positions.append(positions[-1] + 1 + (random.random() < _INTERRUPTED))
+        if positions[-1] >= len(block.steps):
+            break
+        cue = block.steps[positions[-1]]
+        onset = min(cue + lognormal(random, 75, 0.7, 12, 600), block.free_until - 8)
+        onset = _off_the_steps(onset, block.steps)
+        slots.append(Slot(tuple(positions), onset))
+        at = next((i for i, step in enumerate(block.steps) if step > onset), len(block.steps))
+        at += random.choice((0, 1, 1, 2, 3))
+    return slots
+
+
+def _off_the_steps(onset: float, steps: Sequence[float]) -> float:
+    """An onset lies at least a second after the step before it."""
+    near = [step for step in steps if abs(step - onset) < 1.2]
+    return near[-1] + 1.5 if near else onset
+
+
+def draw_plot(random: Random, lexicon: Lexicon, topics: Sequence[str]) -> Plot:
+    """Kind, values and details, all uniform and independent of each other."""
+    kind = random.choice(lexicon.kinds)
+    values = {name: random.choice(sorted(lexicon.wordings[name])) for name in kind.attributes}
+    noun = random.choice(kind.nouns)
+    name, double = random.sample(topics, 2)
+    first, second = random.sample(range(2, 60), 2)
+    pattern = random.choice(kind.facts)
+    return Plot(
+        kind,
+        values,
+        f"{name} {noun}",
+        f"{double} {noun}",
+        pattern.format(n=first),
+        pattern.format(n=second),
+    )
+
+
+class Wordings:
+    """The wordings of one user, early and late."""
+
+    def __init__(self, lexicon: Lexicon, seed: int, user_id: str, last_early_day: int) -> None:
+        self._last_early_day = last_early_day
+        self._halves = {
+            (name, value): halves(lines, seed, user_id, name, value)
+            for name, values in lexicon.wordings.items()
+            for value, lines in values.items()
+        }
+
+    def of(self, attribute: str, value: str, day: int) -> tuple[str, ...]:
+        early, late = self._halves[attribute, value]
+        return early if day <= self._last_early_day else late
+
+
+def stage_scene(random: Random, plot: Plot, world: World, wordings: Sequence[str]) -> list[View]:
+    """The views of a scene's three events in random order: one tells its kind, the others an attribute each.
+
+    One of the two last ones shows the double with its detail, which no good query names.
+    """
+    said = random.choice(plot.kind.sayings).format(obj=plot.thing, fact=plot.fact)
+    views = [_view(random, world, plot.thing, said, None, plot.target)]
+    for wording in wordings:
+        person = random.choice(world.focus.people)
+        framed = random.choice(_FRAMES).format(obj=plot.thing, wording=wording, person=person)
+        target = random.choice((names.slug(plot.foil_thing), world.focus.stems[-1], None))
+        if random.random() < 0.4:
+            look = random.choice(_LOOKS).format(obj=plot.thing)
+            views.append(_view(random, world, plot.thing, look, framed, target))
+        else:
+            views.append(_view(random, world, plot.thing, framed, None, target))
+    decoy = f"beside it {plot.foil_thing}, {plot.foil}"
+    which = random.randrange(len(views))
+    text = views[which].text
+    views[which] = replace(views[which], text=f"{text} / {decoy}" if text else decoy)
+    random.shuffle(views)
+    return views
+
+
+def _view(
+    random: Random, world: World, thing: str, summary: str, text: str | None, target: str | None
+) -> View:
+    category = world.desk.category(random)
+    around = world.about(category)
+    about = About(
+        thing,
+        f"{names.slug(thing)}.{ending(names.slug(thing))}",
+        around.folder,
+        around.project,
+        around.place,
+        around.person,
+    )
+    title = world.desk.title(random, category, about)
+    return View(category, world.desk.apps[category], title, summary[:200], text, target)

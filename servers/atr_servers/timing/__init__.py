@@ -1,0 +1,1 @@
+"""One sitting of the timing track behind the workstream server."""
