@@ -42,7 +42,8 @@ def score_command(request: ScoreRequest) -> int:
     """Scores every cell at or below the folders and prints the results. Returns the exit code."""
     with reported_errors():
         cells = all_cells(request.folders)
-        rows = [_score(folder, request) for folder in cells]
+        named = named_episode(request.episode, request.episodes) if request.episode else None
+        rows = [_score(folder, request, named) for folder in cells]
         root = outputs_root_of(cells[0])
         print_results(Console(), rows, root)
         if root:
@@ -59,17 +60,12 @@ def score_command(request: ScoreRequest) -> int:
         return exit_code(rows, strict=request.strict)
 
 
-def _score(folder: CellFolder, request: ScoreRequest) -> dict[str, Any]:
+def _score(folder: CellFolder, request: ScoreRequest, named: Path | None) -> dict[str, Any]:
     started = time.monotonic()
     record = CellRecord.of(folder)
     episode_path: Path | None = None
     try:
-        found = episode_of(
-            folder,
-            record,
-            given=named_episode(request.episode) if request.episode else None,
-            below=request.episodes,
-        )
+        found = episode_of(folder, record, given=named, below=request.episodes)
         episode_path = found.path
         if found.changed:
             click.echo(f"warning: {found.path} has changed since {folder.path} was run", err=True)
