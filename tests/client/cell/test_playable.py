@@ -37,7 +37,7 @@ UNPLAYABLE: dict[str, Change] = {
     "attributes 90 deep": lambda d: reference(d, attributes=deep(90)),
     "attributes 33 deep": lambda d: reference(d, attributes=deep(33)),
     "attributes 200 deep": lambda d: reference(d, attributes=deep(200)),
-    "an attribute of a wrong kind": lambda d: reference(d, attributes={"title": 5, "size": "x", "tags": 3}),
+    "an attribute of a wrong kind": lambda d: reference(d, attributes={"name": 5}),
     "an unknown tool": lambda d: d["test_sessions"][0]["local_env"]["tools"].append("fly"),
     "an unknown domain": lambda d: d["learning_sessions"][0].update(domain="space"),
     "an unknown rule": lambda d: d["test_sessions"][0].update(rule_id="ghost"),
