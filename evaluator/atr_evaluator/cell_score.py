@@ -125,7 +125,7 @@ def evaluate_cell(
         "companions": evaluation.companions,
         "scorer_version": SCORER_VERSION,
         "source": source,
-        "inputs_sha256": inputs_digest(folder, episode, variant),
+        "inputs_sha256": inputs_digest(folder, episode, variant, source),
         "parse_errors": errors,
         "ignored": evaluation.scoring.ignored,
         "diagnostics": evaluation.scoring.diagnostics,
@@ -135,13 +135,16 @@ def evaluate_cell(
     }
 
 
-def inputs_digest(cell_dir: StrPath, episode: Episode, variant: str | None) -> str:
+def inputs_digest(
+    cell_dir: StrPath, episode: Episode, variant: str | None, source: Source = "trajectories"
+) -> str:
     """SHA-256 over the episode, the variant and the files that a score is made from. The parts carry their
     length, so that no two inputs run together; a file that cannot be read counts as empty."""
     digest = hashlib.sha256()
     folder = Path(cell_dir)
     parts = [episode.model_dump_json().encode(), (variant or "").encode()]
-    for path in (*sorted((folder / "trajectories").glob("*.json")), folder / "calls.jsonl"):
+    trajectories = sorted((folder / "trajectories").glob("*.json"))
+    for path in trajectories if source == "trajectories" else [folder / "calls.jsonl"]:
         parts += [os.fsencode(path.name), _content(path)]
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)

@@ -118,8 +118,8 @@ class MemoryStore:
         return snapshot_id
 
     def snapshot(self, namespace: str, snapshot_id: str) -> tuple[Entry, ...]:
-        """The entries of a snapshot. Raises StoreError when the namespace has no such snapshot, or its content
-        is not what was frozen under that id."""
+        """The entries of a snapshot. Raises StoreError when the namespace has no such snapshot, or when its
+        content is not what was frozen under that id."""
         with self._transaction() as connection:
             row = connection.execute(
                 "SELECT entries FROM snapshots WHERE snapshot_id = ? AND namespace = ?",
@@ -129,8 +129,8 @@ class MemoryStore:
             raise StoreError(f"namespace {namespace!r} has no snapshot {snapshot_id!r}; `freeze` makes one")
         if _snapshot_id(namespace, row[0]) != snapshot_id:
             raise StoreError(
-                f"{self._path}: snapshot {snapshot_id!r} of namespace {namespace!r} is damaged: its content is "
-                "not what was frozen; reset the namespace and freeze it anew"
+                f"{self._path}: snapshot {snapshot_id!r} of namespace {namespace!r} is damaged: its content "
+                "is not what was frozen; reset the namespace and freeze it anew"
             )
         return tuple(Entry(*fields) for fields in json.loads(row[0]))
 

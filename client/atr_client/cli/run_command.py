@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from atr_client.cell.definition import Cell
+from atr_client.cell.isolation import outcome_of
 from atr_client.cell.progress import Progress
 from atr_client.cli.failures import reported_errors
 from atr_client.cli.live_progress import Lines, live_bars
@@ -89,14 +90,21 @@ def run_command(request: RunRequest) -> int:
 async def _sweep(
     cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
 ) -> None:
-    async with anyio.create_task_group() as tasks:
-        told = Told()
-        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
+    told = Told()
+
+    async def run() -> None:
         async with clients:
             await run_sweep(cells, at_once=at_once, progress=progress, report=report)
+
+    outcome: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
+        outcome = await outcome_of(run)
         tasks.cancel_scope.cancel()
     if told.signal is not None:
         raise KeyboardInterrupt
+    if outcome is not None:
+        raise outcome
 
 
 def _count_costs(meter: Meter, config: RunConfig, cells: Sequence[Cell], overrides: Overrides) -> None:

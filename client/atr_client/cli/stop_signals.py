@@ -19,8 +19,7 @@ class Told:
 
 
 async def cancel_on_signal(scope: anyio.CancelScope, told: Told) -> None:
-    """Cancels a scope at the first SIGTERM or SIGHUP. A signal that is ignored already, as `nohup` does, stays
-    ignored."""
+    """Cancels a scope at the first SIGTERM or SIGHUP. One that `nohup` made ignored stays ignored."""
     wanted = [one for one in _STOPPING if signal.getsignal(one) is not signal.SIG_IGN]
     if not wanted or threading.current_thread() is not threading.main_thread():
         return

@@ -53,7 +53,10 @@ def read_evaluation(folder: CellFolder) -> dict[str, Any] | None:
 
 
 def is_current(document: Mapping[str, Any], folder: CellFolder, episode: Episode, variant: str) -> bool:
-    """Whether this scorer made the score from the trajectories that lie in the folder now."""
+    """Whether this scorer made the score from the trajectories that lie in the folder now, and compared them
+    with the call log where there is one."""
+    if document.get("verified") is None and folder.calls.exists():
+        return False
     told = (document.get("scorer_version"), document.get("source"), document.get("inputs_sha256"))
     return told == (SCORER_VERSION, "trajectories", inputs_digest(folder.path, episode, variant))
 

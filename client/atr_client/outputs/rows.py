@@ -167,7 +167,7 @@ def done_row(
     evaluation = read_evaluation(folder)
     if evaluation is None or not is_current(evaluation, folder, episode, name.key.variant):
         return None
-    return {**row, **here, "runs_dir": str(folder.path), "skipped": True}
+    return {**row, **here, "verified": evaluation["verified"], "runs_dir": str(folder.path), "skipped": True}
 
 
 def _asked_for_a_rule(trajectory: Trajectory) -> bool:

@@ -140,6 +140,8 @@ def _target(path: Path) -> Path:
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise DataError("is a symbolic link that leads nowhere", path=path)
+    if target.exists() and not target.is_file():
+        raise DataError("is no regular file and can hold no state", path=path)
     if not target.parent.is_dir():
         raise DataError("there is no such folder for the state file", path=target.parent)
     return target

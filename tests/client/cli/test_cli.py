@@ -257,7 +257,10 @@ def test_the_public_names_can_be_imported() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_ctrl_c_ends_a_sweep_cleanly_and_the_same_command_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_stop_ends_a_sweep_cleanly_and_the_same_command_goes_on(
+    tmp_path: Path, stop: signal.Signals
+) -> None:
     episodes = _write_episodes(tmp_path / "episodes", *(f"pp_{n}" for n in range(8)))
     outputs = tmp_path / "outputs"
     command = [
@@ -272,7 +275,7 @@ def test_ctrl_c_ends_a_sweep_cleanly_and_the_same_command_goes_on(tmp_path: Path
     deadline = time.monotonic() + 30
     while not list(outputs.rglob("_cell_done.json")) and time.monotonic() < deadline:
         time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(stop)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "interrupted; run the same command to resume"
