@@ -13,8 +13,8 @@ from pydantic import AfterValidator
 
 @dataclass(frozen=True, slots=True)
 class Sdk:
-    """`extra` is the part of `atrbench` that brings it, `address` the variable that it reads by itself where no
-    address is given."""
+    """`extra` is the part of `atrbench` that brings it, `address` the variable that it reads by itself where
+    no address is given."""
 
     module: str
     distribution: str
