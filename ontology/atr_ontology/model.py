@@ -55,7 +55,8 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `kind` is `read` when a call changes no state; the hints are those of MCP."""
+    """One tool. `kind` is `read` when a call changes no state; the hints are those of MCP. `since` is the
+    version of the ontology that it came with."""
 
     name: str
     title: str
@@ -65,6 +66,7 @@ class Tool:
     guard: Guard | None = None
     destructive: bool = False
     idempotent: bool = False
+    since: int = 1
 
     def parameter(self, name: str) -> Parameter | None:
         return next((p for p in self.parameters if p.name == name), None)
@@ -119,7 +121,7 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class Ontology:
-    """All tools: six domains, the base tools of every domain, and the tools of the turn loop."""
+    """All tools: the domains, the base tools of every domain, and the tools of the turn loop."""
 
     version: int
     domains: Mapping[str, Domain]
@@ -127,7 +129,7 @@ class Ontology:
     session_tools: tuple[Tool, ...]
 
     def domain(self, name: str) -> Domain:
-        """Raises KeyError that names the six domains when there is no such domain."""
+        """Raises KeyError that names the domains when there is no such domain."""
         if name not in self.domains:
             raise KeyError(f"unknown domain {name!r}; one of: {', '.join(self.domains)}")
         return self.domains[name]

@@ -69,7 +69,7 @@ def test_the_card_shows_the_judged_bounds_as_they_are_measured(metrics: Metrics)
     assert [line for line in card if line.endswith("| pass |")] == measured
 
 
-def test_the_card_counts_what_is_there(shipped: list[Episode]) -> None:
+def test_the_card_counts_what_is_there(shipped: list[Episode], metrics: Metrics) -> None:
     card = (DATA / "DATA_CARD.md").read_text(encoding="utf-8")
     found = Counter(
         (rule.check_type, test.domain)
@@ -79,6 +79,8 @@ def test_the_card_counts_what_is_there(shipped: list[Episode]) -> None:
     for kind in CHECK_TYPES:
         cells = [found[kind, domain] for domain in DOMAINS]
         assert f"| {kind} | {' | '.join(map(str, [*cells, sum(cells)]))} |" in card
+    used, unused = (number(metrics, f"dist.tools_{kind}") for kind in ("exercised", "never_exercised"))
+    assert f"{used} of {used + unused} tools used" in " ".join(card.split())
     mirrored = sum(test.rule.mirror is not None for c in read_sources(SOURCES) for test in c.tests)
     assert mirrored >= 10 and f"{mirrored} mirrored rules" in card
     assert re.search(r"^`atrbench-canary [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`$", card, re.MULTILINE)

@@ -10,18 +10,11 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from atr_client.models.wire import Endpoint, WireFormat
+from atr_client.models.wire import Endpoint
+from atr_client.models.wire_formats import WIRE_FORMATS, WireFormat
 from atr_data.yaml_reading import read_yaml
 
 Reasoning = Literal["on", "off"]
-
-_SDK_ADDRESS: Mapping[WireFormat, str] = {
-    "openai_chat": "OPENAI_BASE_URL",
-    "openai_responses": "OPENAI_BASE_URL",
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "google": "GOOGLE_GEMINI_BASE_URL",
-}
-"""The variables that the SDKs read by themselves where no address is given."""
 
 
 class _Section(BaseModel):
@@ -170,7 +163,7 @@ class RemoteModel(_Section):
         """The address in force; None: the one that the SDK knows itself."""
         entry = self.entry
         override = environment.get(entry.base_url_env) if entry.base_url_env else None
-        return override or entry.base_url or environment.get(_SDK_ADDRESS[entry.wire]) or None
+        return override or entry.base_url or environment.get(WIRE_FORMATS[entry.wire].address) or None
 
     def endpoint(
         self, environment: Mapping[str, str], *, reasoning: Reasoning | None, timeout: float

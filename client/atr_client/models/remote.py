@@ -19,7 +19,8 @@ from atr_client.models.pricing import cost_of
 from atr_client.models.rates import RateCeiling
 from atr_client.models.recording import CallSite, Exchanges
 from atr_client.models.retry import RetryPolicy, with_retries
-from atr_client.models.wire import Endpoint, Wire, WireFormat, WireRequest
+from atr_client.models.wire import Endpoint, Wire, WireRequest
+from atr_client.models.wire_formats import WireFormat
 from atr_client.models.wires._turns import CONTINUE
 from atr_data.trajectory import Message
 from atr_user_sim.interface import ChatMessage, Completion, CompletionFault, ToolOffer

@@ -13,8 +13,6 @@ from typing import Any, Literal, Protocol
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.trajectory import Message
 
-WireFormat = Literal["openai_responses", "openai_chat", "anthropic", "google"]
-
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:

@@ -22,7 +22,7 @@ from pydantic import (
 
 from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, ModelOverride, Price, Reasoning, on_off
-from atr_client.models.wire import WireFormat
+from atr_client.models.wire_formats import WireFormat
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS

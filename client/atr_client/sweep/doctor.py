@@ -12,8 +12,8 @@ import anyio
 from atr_client.errors import ConfigError, ModelError, WireError
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_client.models.remote import open_wire
-from atr_client.models.sdks import SDKS
-from atr_client.models.wire import Endpoint, WireFormat, WireRequest
+from atr_client.models.wire import Endpoint, WireRequest
+from atr_client.models.wire_formats import WIRE_FORMATS, WireFormat
 from atr_client.sweep.endpoints import RemoteSpec, missing_sdk
 from atr_data.trajectory import Message
 
@@ -63,7 +63,7 @@ async def examine(
 
 
 async def _diagnose(spec: RemoteSpec, environment: Mapping[str, str], patience: float) -> Diagnosis:
-    entry, sdk = spec.model.entry, SDKS[spec.model.entry.wire]
+    entry, sdk = spec.model.entry, WIRE_FORMATS[spec.model.entry.wire]
     key = "no key needed"
     if entry.key:
         key = f"{entry.key} {'set' if environment.get(entry.key) else 'not set'}"

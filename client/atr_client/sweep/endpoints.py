@@ -21,8 +21,8 @@ from atr_client.models.rates import RateCeiling
 from atr_client.models.recording import Exchanges, Live
 from atr_client.models.remote import ModelClient, close_all, open_wire
 from atr_client.models.retry import RetryPolicy
-from atr_client.models.sdks import SDKS
 from atr_client.models.wire import Endpoint, Wire
+from atr_client.models.wire_formats import WIRE_FORMATS
 from atr_client.models.wires._http import check_endpoint
 from atr_client.outputs.served_models import ServedModels
 from atr_client.sweep.config import LimitConfig
@@ -155,7 +155,7 @@ class ModelClients:
         no SDK, an address that is none, or a limit on cost without a price."""
         for spec in specs:
             spec.endpoint(self._environment, timeout=self._limits.call_timeout)
-            if SDKS[spec.model.entry.wire].version is None:
+            if WIRE_FORMATS[spec.model.entry.wire].version is None:
                 raise ConfigError(f"{spec.where}: {missing_sdk(spec)}")
             if self._limits.cost_usd is not None and not spec.has_price:
                 raise ConfigError(
@@ -184,7 +184,7 @@ class ModelClients:
 
 
 def missing_sdk(spec: RemoteSpec) -> str:
-    sdk = SDKS[spec.model.entry.wire]
+    sdk = WIRE_FORMATS[spec.model.entry.wire]
     return (
         f"model {spec.model.model_id} needs the package {sdk.distribution}: "
         f"pip install 'atrbench[{sdk.extra}]'"

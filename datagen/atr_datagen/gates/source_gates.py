@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from atr_data.english.words import MEASURES, has_phrase
+from atr_data.english.words import MEASURES, NUMBER_WORDS, has_phrase
 from atr_datagen.source.compile import Compiled
 from atr_datagen.source.document import Path
 from atr_datagen.source.predicates import Predicate, beats, holds, items, ordered, plain, same
@@ -91,7 +91,6 @@ def _tag_problems(row: Row, test: TestScenario) -> Iterator[str]:
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _STATED = re.compile(r"\$\s?\d[\d,]*(?:\.\d+)?|\d{4}-\d\d-\d\d|\b\d{1,2}:\d\d\b")
-_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
 def limits_worded(test: TestScenario) -> Failures:
@@ -120,7 +119,7 @@ def _worded(predicate: Predicate, say: str) -> bool:
         return bool(words(predicate.field.replace("_", " ")) & words(say))
     if not isinstance(value, str):
         stated = {number.replace(",", "") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", say)}
-        word = _NUMBERS[value] if isinstance(value, int) and 0 <= value < len(_NUMBERS) else None
+        word = NUMBER_WORDS[value] if isinstance(value, int) and 0 <= value < len(NUMBER_WORDS) else None
         return any(_equal(n, plain(value)) for n in stated) or (word is not None and has_phrase(word, say))
     pieces = value.replace("T", " ").split() if _DATE.match(value) else [value]
     return all(any(has_phrase(form, say) for form in _forms(piece)) for piece in pieces)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from atr_data.constants import CONFIRMATION
+from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.gates.report import GateResult
 from atr_datagen.plan.composition import COMPOSITION
 from atr_datagen.plan.learning import FAMILY_USES
 from atr_datagen.plan.model import Plan, PlannedPersona
 from atr_datagen.plan.rules import CAPPED_FROM, RIVAL_CAP, VALUE_CAP
 from atr_datagen.validity.corpus import CHECK_TYPES, rivals
-from atr_ontology import DOMAINS, load_ontology
+from atr_ontology import DOMAINS
 
 RULES_PER_PERSONA = {14: 16, 15: 4}
 SLOTS, SCOPE_PAIRS, BINDING_SHARE = 42, 30, 0.035
@@ -101,7 +102,7 @@ def _composition(plan: Plan) -> Failures:
 
 def _tools(plan: Plan) -> Failures:
     uses = Counter(tool for _, session in plan.sessions() for tool in set(session.path))
-    known = [tool.name for domain in load_ontology().domains.values() for tool in domain.tools]
+    known = [tool.name for domain in DOMAINS for tool in drawn_tools(domain)]
     for tool in [*known, CONFIRMATION]:
         if uses[tool] < TOOL_SESSIONS:
             yield f"{tool} is used in {uses[tool]} learning sessions; at least {TOOL_SESSIONS} are needed"

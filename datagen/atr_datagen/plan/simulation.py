@@ -12,6 +12,7 @@ from typing import Any
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode
+from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, PlannedSession
 from atr_ontology import load_ontology
 
@@ -124,7 +125,7 @@ def _arguments(tool: str, drawn: Mapping[str, str]) -> Iterable[tuple[str, str]]
 
 
 def _offered(domain: str) -> list[str]:
-    return [tool.name for tool in load_ontology().offered(domain)]
+    return [tool.name for tool in (*load_ontology().base_tools, *drawn_tools(domain))]
 
 
 def _words(rng: Random, count: int) -> str:

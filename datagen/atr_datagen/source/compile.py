@@ -13,13 +13,13 @@ from pydantic import BaseModel
 from atr_data.constants import CONFIRMATION
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
+from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.source.document import Document, SourceError, UnreadableSource, nearest
 from atr_datagen.source.grammar import Problems, Source, SourceFile
 from atr_datagen.source.header_checks import check_headers
 from atr_datagen.source.mirror import Salt, with_second_faces
 from atr_datagen.source.scenario import LearningScenario, TestScenario, read_learning, read_test
 from atr_datagen.source.world import World
-from atr_ontology import load_ontology
 
 SOURCE_VERSION = "1.0.0"
 """Semantic version of the sources: major when a gold changes, minor for added items, patch for wording."""
@@ -219,8 +219,8 @@ def _test(test: TestScenario) -> dict[str, Any]:
 
 
 def _local_env(domain: str, world: World) -> dict[str, Any]:
-    tools = [tool.name for tool in load_ontology().domain(domain).tools]
-    return {"tools": [*tools, CONFIRMATION], "references": _dump(world.references)}
+    tools = [*(tool.name for tool in drawn_tools(domain)), CONFIRMATION]
+    return {"tools": tools, "references": _dump(world.references)}
 
 
 def _metadata(

@@ -8,6 +8,7 @@ from typing import Any
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import RequiredAction
+from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.source.arguments import coerce, reference_id, resolve_references, unknown_parameter
 from atr_datagen.source.document import Path, nearest
 from atr_datagen.source.grammar import LearningBlock, Problems, RuleBlock
@@ -47,12 +48,12 @@ class LearningScenario:
 
 def domain_tool(domain: str, name: str) -> Tool:
     """A tool that a rule may bind. Raises ValueError that names the nearest tool of the domain."""
-    return _tool_among(load_ontology().domain(domain).tools, domain, name)
+    return _tool_among(drawn_tools(domain), domain, name)
 
 
 def offered_tool(domain: str, name: str) -> Tool:
     """A tool that a session may call, those of every domain among them. Raises as domain_tool does."""
-    return _tool_among(load_ontology().offered(domain), domain, name)
+    return _tool_among((*load_ontology().base_tools, *drawn_tools(domain)), domain, name)
 
 
 def _tool_among(tools: Sequence[Tool], domain: str, name: str) -> Tool:

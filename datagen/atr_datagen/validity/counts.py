@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from atr_data.constants import CONFIRMATION
+from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.gates.episode_gates import Case, candidates
 from atr_datagen.text import words
 from atr_datagen.validity.corpus import (
@@ -79,9 +80,10 @@ def _share(hits: Iterator[bool]) -> float:
 
 
 def tool_names() -> set[str]:
-    """Every tool of every domain, and those that all domains have."""
+    """Every tool of every domain, and those that all domains have, as far as the data set knows them."""
     ontology = load_ontology()
-    return {tool.name for domain in ontology.domains for tool in ontology.offered(domain)}
+    drawn = (tool for domain in ontology.domains for tool in drawn_tools(domain))
+    return {tool.name for tool in (*ontology.base_tools, *drawn)}
 
 
 def _tool_use(corpus: Corpus) -> Metrics:

@@ -71,7 +71,7 @@ def _complain(message: str) -> int:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="atrbench", prog_name="atr-server")
 def cli() -> None:
-    """Tool servers of the benchmark: six domains, 74 tools, over MCP."""
+    """Tool servers of the benchmark, one for each domain, over MCP."""
 
 
 @cli.command()
@@ -99,7 +99,7 @@ def serve(
 ) -> None:
     """Serve an environment over stdio, or many over HTTP.
 
-    DOMAIN is one of the six domains, or `auto` (the default): that of the session. The options from --host
+    DOMAIN is one of the domains, or `auto` (the default): that of the session. The options from --host
     on are for --http. With --http an environment named by --episode and --session is open from the start, and
     one line of JSON on standard output tells url, token_file and environments once requests are served.
     """

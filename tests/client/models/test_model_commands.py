@@ -99,7 +99,7 @@ def test_doctor_calls_every_endpoint_once_and_tells_what_is_not_ready(
     lines = {line.split("lab/")[1][:2]: line for line in capsys.readouterr().out.splitlines()}
     assert "ready" in lines["m1"].split()
     assert "LAB_API_KEY set; openai 3." in lines["m1"]
-    assert "answered in 0." in lines["m1"]
+    assert "; answered in " in lines["m1"]
     assert lines["m1"].endswith("called the tool")
     assert "not ready  lab/m3" in lines["m3"]
     assert "HTTP 400: tools? no. [key]" in lines["m3"]

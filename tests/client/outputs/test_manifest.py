@@ -11,6 +11,7 @@ from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import completed, gate, read_manifest, resumed
 from atr_client.outputs.provenance import collect_provenance
+from atr_ontology import load_ontology
 from tests.support.cells import manifest_of, small_episode
 
 KEY = CellKey("pp_a", "pp_a_seed000", "atr", seed=0)
@@ -82,6 +83,7 @@ def test_provenance_names_every_prompt_and_is_the_same_twice() -> None:
     first, second = collect_provenance(), collect_provenance()
     assert first == second
     assert {name.split("/")[0] for name in first.prompt_hashes} == {"atr_client", "atr_user_sim"}
-    assert first.tool_count == 74
+    groups = (domain.tools for domain in load_ontology().domains.values())
+    assert first.tool_count == sum(map(len, (*groups, load_ontology().base_tools)))
     assert first.code_hash.startswith("src")
     assert {"atrbench", "mcp", "pydantic", "python"} <= set(first.packages)
