@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atr_data import named_episode, named_episodes
+from atr_data import named_episode
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
-from atr_ontology import DOMAINS, Tool, input_schema, load_ontology
+from atr_ontology import DOMAINS
 from atr_servers.cli.client_config import CLIENTS
 
 if TYPE_CHECKING:
@@ -246,29 +246,9 @@ def config(
 @click.option("--json", "as_json", is_flag=True, help="Everything an agent sees of them, as JSON.")
 def tools(domain: str | None, as_json: bool) -> None:
     """List the tools of all domains or of one; `get_user_confirmation` is in each."""
-    ontology = load_ontology()
-    groups = {"every domain": ontology.base_tools} | {
-        name: ontology.domain(name).tools for name in DOMAINS if domain in (None, name)
-    }
-    if as_json:
-        listed = [_described(group, tool) for group, members in groups.items() for tool in members]
-        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
-        return
-    for group, members in groups.items():
-        click.echo(f"{group} ({len(members)})")
-        for tool in members:
-            click.echo(f"  {tool.name:<32} {tool.kind:<5}  {tool.title}")
+    from atr_servers.cli.listing_commands import tools_command
 
-
-def _described(group: str, tool: Tool) -> dict[str, Any]:
-    return {
-        "domain": group if group in DOMAINS else None,
-        "name": tool.name,
-        "title": tool.title,
-        "kind": tool.kind,
-        "description": tool.description,
-        "inputSchema": input_schema(tool),
-    }
+    tools_command(domain, as_json=as_json)
 
 
 @cli.command()
@@ -280,15 +260,9 @@ def sessions(episode: str, as_json: bool) -> None:
     The task of a learning session is what the user calls about; the facts that the user tells when asked
     stand in the JSON list. Rules and what passes a test are in neither.
     """
-    from atr_servers.hosts.environment_spec import read_episode, sessions_of, task_of
+    from atr_servers.cli.listing_commands import sessions_command
 
-    found = [session for path in named_episodes(episode) for session in sessions_of(read_episode(path))]
-    if as_json:
-        click.echo(json.dumps([task_of(session) for session in found], indent=2, ensure_ascii=False))
-        return
-    for session in found:
-        task = " ".join(task_of(session)["task"].split())
-        click.echo(f"{session.session_id}\t{session.session_type}\t{session.domain}\t{task}")
+    sessions_command(episode, as_json=as_json)
 
 
 def _configure_logging() -> None:
