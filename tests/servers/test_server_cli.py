@@ -67,7 +67,7 @@ def test_an_interrupt_is_no_traceback(
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("atr_servers.cli.app.load_ontology", interrupted)
+    monkeypatch.setattr("atr_servers.cli.listing_commands.load_ontology", interrupted)
     assert run(capsys, "tools")[0] == 130
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atr_data import named_episode, named_episodes
+from atr_data import named_episode
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_ontology import DOMAINS
@@ -71,7 +71,7 @@ def _complain(message: str) -> int:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="atrbench", prog_name="atr-server")
 def cli() -> None:
-    """Tool servers of the benchmark, one for each domain, over MCP."""
+    """Tool servers of the benchmark: six domains, 74 tools, over MCP."""
 
 
 @cli.command()
@@ -99,7 +99,7 @@ def serve(
 ) -> None:
     """Serve an environment over stdio, or many over HTTP.
 
-    DOMAIN is one of the domains, or `auto` (the default): that of the session. The options from --host
+    DOMAIN is one of the six domains, or `auto` (the default): that of the session. The options from --host
     on are for --http. With --http an environment named by --episode and --session is open from the start, and
     one line of JSON on standard output tells url, token_file and environments once requests are served.
     """
@@ -246,7 +246,7 @@ def config(
 @click.option("--json", "as_json", is_flag=True, help="Everything an agent sees of them, as JSON.")
 def tools(domain: str | None, as_json: bool) -> None:
     """List the tools of all domains or of one; `get_user_confirmation` is in each."""
-    from atr_servers.cli.tools_command import tools_command
+    from atr_servers.cli.listing_commands import tools_command
 
     tools_command(domain, as_json=as_json)
 
@@ -260,15 +260,9 @@ def sessions(episode: str, as_json: bool) -> None:
     The task of a learning session is what the user calls about; the facts that the user tells when asked
     stand in the JSON list. Rules and what passes a test are in neither.
     """
-    from atr_servers.hosts.environment_spec import read_episode, sessions_of, task_of
+    from atr_servers.cli.listing_commands import sessions_command
 
-    found = [session for path in named_episodes(episode) for session in sessions_of(read_episode(path))]
-    if as_json:
-        click.echo(json.dumps([task_of(session) for session in found], indent=2, ensure_ascii=False))
-        return
-    for session in found:
-        task = " ".join(task_of(session)["task"].split())
-        click.echo(f"{session.session_id}\t{session.session_type}\t{session.domain}\t{task}")
+    sessions_command(episode, as_json=as_json)
 
 
 def _configure_logging() -> None:
