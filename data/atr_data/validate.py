@@ -84,7 +84,7 @@ def _ids(episode: Episode) -> Found:
     for key, name in named_ids(episode):
         if not is_plain_name(name):
             yield key, f"is no plain name (letters, digits, _, -): {name!r}"
-    prefixes = (f"{episode.persona_id}_seed", f"{episode.persona_id}_mirror_seed")
+    prefixes = (f"{episode.persona_id}_seed", f"{episode.persona_id}_drawn_seed")
     if not episode.episode_id.startswith(prefixes) or episode.seed is None:
         yield "episode_id", f"should be {episode.persona_id}_seedNNN; is {episode.episode_id!r}"
     sessions = [s.session_id for s in (*episode.learning_sessions, *episode.test_sessions)]

@@ -222,8 +222,8 @@ def datagen() -> None:
 @click.option("--out", type=_FILE, help="Folder for the compiled episodes.")
 @click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
 @click.option("--only", multiple=True, help="Only these personas.")
-@click.option("--mirror-salt", "salt", help="Secret that draws the face of every mirrored rule.")
-@click.option("--mirror-salt-env", "salt_variable", metavar="NAME", help="Variable with the secret.")
+@click.option("--salt", help="Secret that draws the face of every rule, for a private set.")
+@click.option("--salt-env", "salt_variable", metavar="NAME", help="Variable with the secret.")
 def datagen_compile(
     sources: tuple[Path, ...],
     out: Path | None,
@@ -235,7 +235,7 @@ def datagen_compile(
     """Compile persona sources into episodes: all of them or none. SOURCE is a file or a folder.
 
     In a checkout, without SOURCE: data/sources into data/episodes; with another seed into outputs/episodes,
-    with a mirror salt into outputs/mirrored.
+    with a salt into outputs/drawn.
     """
     from atr_client.cli.datagen_commands import CompileRequest, compile_command
 
@@ -246,18 +246,24 @@ def datagen_compile(
 @click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
 @click.option("--seed", type=click.IntRange(0, 999), default=0, help="Composition seed of the episodes.")
 @click.option("--only", multiple=True, help="Only these personas.")
+@click.option("--rule", metavar="KEY", help="Only the gates of this rule, however unfinished the others are.")
 @click.option("--official", type=_FILE, help="Folder of official episodes, for the overlap gate.")
 @click.option("--plan", type=_FILE, help="A plan to be held to its bounds as well.")
 def datagen_check(
-    sources: tuple[Path, ...], seed: int, only: tuple[str, ...], official: Path | None, plan: Path | None
+    sources: tuple[Path, ...],
+    seed: int,
+    only: tuple[str, ...],
+    rule: str | None,
+    official: Path | None,
+    plan: Path | None,
 ) -> int:
     """Hold persona sources against every gate, those that call tools included.
 
     In a checkout, without SOURCE: data/plan.csv and data/sources.
     """
-    from atr_client.cli.datagen_commands import check_command
+    from atr_client.cli.datagen_commands import CheckRequest, check_command
 
-    return check_command(sources, seed, only, official, plan)
+    return check_command(CheckRequest(sources, seed, only, rule, official, plan))
 
 
 @datagen.command("plan")

@@ -14,17 +14,18 @@ from atr_client.cli.failures import UsageFault, reported_errors
 from atr_data import DataError, load_episode, packaged_episodes_dir, select_episodes
 from atr_data.files import write_atomic
 from atr_datagen.gates.executable_gates import check_everything, soundness
+from atr_datagen.gates.one_rule import check_rule
 from atr_datagen.gates.report import CheckReport
 from atr_datagen.plan.draw import render_plan_check, write_plan
 from atr_datagen.plan.table import read_plan
-from atr_datagen.source.compile import read_sources, write_episodes
+from atr_datagen.source.compile import read_sources, redrawn, write_episodes
 from atr_datagen.source.document import SourceError
-from atr_datagen.source.mirror import Salt
+from atr_datagen.source.draw_faces import Salt
 from atr_datagen.source.scaffold import scaffold
 from atr_datagen.validity import as_json, as_markdown, judge, report
 
 SOURCES, EPISODES, PLAN = Path("data/sources"), Path("data/episodes"), Path("data/plan.csv")
-RESHUFFLED, MIRRORED = Path("outputs/episodes"), Path("outputs/mirrored")
+RESHUFFLED, DRAWN = Path("outputs/episodes"), Path("outputs/drawn")
 """Where the sets go that are not the published one. `outputs/` is never committed."""
 
 
@@ -55,7 +56,7 @@ def compile_command(request: CompileRequest, environment: Mapping[str, str] = os
             if not found.ok:
                 return _refused(failure for gate in found.gates for failure in gate.failures)
             if salt:
-                compiled = read_sources(sources, request.seed, request.only or None, salt)
+                compiled = redrawn(compiled, request.seed, salt)
         except SourceError as error:
             return _refused(error.problems)
         written = write_episodes(compiled, out)
@@ -68,9 +69,9 @@ def _salt(request: CompileRequest, environment: Mapping[str, str]) -> Salt | Non
     if request.salt_variable is None:
         return None if request.salt is None else Salt(request.salt)
     if request.salt is not None:
-        raise UsageFault("give --mirror-salt or --mirror-salt-env, not both")
+        raise UsageFault("give --salt or --salt-env, not both")
     if request.salt_variable not in environment:
-        raise UsageFault(f"the environment variable {request.salt_variable} for the mirror salt is not set")
+        raise UsageFault(f"the environment variable {request.salt_variable} for the salt is not set")
     return Salt(environment[request.salt_variable])
 
 
@@ -78,7 +79,7 @@ def _default_out(request: CompileRequest, salt: Salt | None) -> Path:
     if request.sources:
         raise UsageFault("name the folder for the episodes of these sources with --out")
     if salt:
-        return MIRRORED
+        return DRAWN
     return RESHUFFLED if request.seed else EPISODES
 
 
@@ -95,21 +96,31 @@ def _refused(problems: Iterable[object]) -> int:
     return 1
 
 
-def check_command(
-    sources: Sequence[Path], seed: int, only: Sequence[str], official: Path | None, plan: Path | None
-) -> int:
-    """Prints a line per gate and per failure. Returns 1 when a gate failed or a source is wrong.
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Without `sources` those of the checkout are meant, and its plan; a plan is else held to its bounds only
+    when it is named. With `rule` the gates of that rule alone are run."""
 
-    Without `sources` those of the checkout are meant, and its plan; a plan is else held to its bounds only
-    when it is named.
-    """
+    sources: Sequence[Path] = ()
+    seed: int = 0
+    only: Sequence[str] = ()
+    rule: str | None = None
+    official: Path | None = None
+    plan: Path | None = None
+
+
+def check_command(request: CheckRequest) -> int:
+    """Prints a line per gate and per failure. Returns 1 when a gate failed or a source is wrong."""
     with reported_errors():
-        plan = plan or (None if sources else _of_checkout(PLAN))
+        sources, only = request.sources or (_of_checkout(SOURCES),), request.only or None
+        whole = not request.sources and request.rule is None
+        plan = request.plan or (_of_checkout(PLAN) if whole else None)
         planned = render_plan_check(read_plan(plan)) if plan else []
         try:
-            found = anyio.run(
-                check_everything, sources or (_of_checkout(SOURCES),), seed, only or None, official
-            )
+            if request.rule is not None:
+                found = anyio.run(check_rule, sources, request.rule, request.seed, only)
+            else:
+                found = anyio.run(check_everything, sources, request.seed, only, request.official)
         except SourceError as error:
             return _refused(error.problems)
     report = CheckReport([*planned, *found.gates])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any, cast
 
 from atr_data.constants import CONFIRMATION
@@ -19,7 +19,6 @@ from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_data.required_calls import complete_arguments
 from atr_datagen.gates.calls import (
     Arguments,
-    Session,
     acting_arguments,
     acting_tool,
     first_error,
@@ -28,22 +27,23 @@ from atr_datagen.gates.calls import (
     required_action,
     shown,
 )
-from atr_datagen.gates.face_gates import SECOND, face_gates, in_second, second_face_gates, second_faces
+from atr_datagen.gates.face_gates import face_gates, on_each_face
 from atr_datagen.gates.owners import owner_path
 from atr_datagen.gates.report import CheckReport, GateResult
 from atr_datagen.gates.search_gate import linked_id, search_problems
 from atr_datagen.gates.static_gates import static_gates
 from atr_datagen.source.compile import Compiled, read_sources
+from atr_datagen.source.document import Path
 from atr_datagen.source.grammar import RuleBlock
 from atr_evaluator.match import Call, match_action
 from atr_ontology import Parameter, load_ontology
 
 
 async def check_everything(
-    sources: Path | Sequence[Path],
+    sources: FilePath | Sequence[FilePath],
     seed: int = 0,
     only: Sequence[str] | None = None,
-    official: Path | None = None,
+    official: FilePath | None = None,
 ) -> CheckReport:
     """Compiles the sources and runs all gates; O1 only when a folder of official episodes is given.
 
@@ -54,33 +54,22 @@ async def check_everything(
 
 
 async def soundness(compiled: Sequence[Compiled], seed: int = 0) -> CheckReport:
-    """What a source must hold to become an episode: on either face a rule singles out its gold among tempting
-    objects (S1, S2) and the gold call succeeds (E1), and learning trajectories run clean (E2)."""
-    faces = second_faces(compiled, seed)
-    static = [*face_gates(compiled), *second_face_gates(faces)]
+    """What a source must hold to become an episode: each face singles out its gold among tempting objects
+    (S1, S2) and the gold call succeeds (E1), and learning trajectories run clean (E2)."""
+    static = (found for found in face_gates(compiled, seed) if found.gate[:2] in ("S1", "S2"))
     return CheckReport(
-        [
-            *(found for found in static if found.gate.removeprefix(SECOND)[:2] in ("S1", "S2")),
-            await _on_tests("E1 gold call", compiled, _gold),
-            in_second(await _on_tests("E1 gold call", faces, _gold)),
-            await _clean(compiled),
-        ]
+        [*static, await _on_tests("E1 gold call", compiled, seed, _gold), await _clean(compiled)]
     )
 
 
 async def executable_gates(compiled: Sequence[Compiled], seed: int = 0) -> list[GateResult]:
-    """E1 to E4, each call in a fresh environment, each learning session in one of its own; E1, E3 and E4 also
-    on the second faces of mirrored rules."""
-    faces = second_faces(compiled, seed)
-    gold, findable, decoys = await _face_gates(compiled)
-    return [gold, await _clean(compiled), findable, decoys, *map(in_second, await _face_gates(faces))]
-
-
-async def _face_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+    """E1 to E4, each call in a fresh environment, each learning session in one of its own; E1, E3 and E4
+    under every face."""
     return [
-        await _on_tests("E1 gold call", compiled, _gold),
-        await _on_tests("E3 gold findable", compiled, _findable),
-        await _on_tests("E4 decoy calls", compiled, decoy_problems),
+        await _on_tests("E1 gold call", compiled, seed, _gold),
+        await _clean(compiled),
+        await _on_tests("E3 gold findable", compiled, seed, _findable),
+        await _on_tests("E4 decoy calls", compiled, seed, decoy_problems),
     ]
 
 
@@ -89,19 +78,21 @@ async def _clean(compiled: Sequence[Compiled]) -> GateResult:
     for c in compiled:
         episode = Episode.model_validate(c.episode)
         for session in episode.learning_sessions:
-            await tally.add(c, session, trajectory_problems(episode, session))
+            path = owner_path(c, session.session_id)
+            await tally.add(c, path, trajectory_problems(episode, session))
     return tally.result()
 
 
 _TestCheck = Callable[[Episode, TestSession, RuleBlock], Awaitable[list[str]]]
 
 
-async def _on_tests(name: str, compiled: Sequence[Compiled], check: _TestCheck) -> GateResult:
+async def _on_tests(name: str, compiled: Sequence[Compiled], seed: int, check: _TestCheck) -> GateResult:
     tally = _Tally(name)
-    for c in compiled:
+    for c in (faces for one in compiled for faces in on_each_face(one, seed)):
         episode = Episode.model_validate(c.episode)
         for scenario, test in zip(c.tests, episode.test_sessions, strict=True):
-            await tally.add(c, test, check(episode, test, scenario.rule))
+            path = scenario.faces[c.shown[scenario.rule_id]].path
+            await tally.add(c, path, check(episode, test, scenario.rule))
     return tally.result()
 
 
@@ -120,14 +111,13 @@ class _Tally:
     total: int = 0
     failures: list[str] = field(default_factory=list[str])
 
-    async def add(self, compiled: Compiled, session: Session, check: Awaitable[list[str]]) -> None:
+    async def add(self, compiled: Compiled, path: Path, check: Awaitable[list[str]]) -> None:
         try:
             reasons = await check
         except DataError as error:
             reasons = [error.reason]
         self.total += 1
         self.passed += not reasons
-        path = owner_path(compiled, session.session_id)
         self.failures += [str(compiled.document.problem(path, reason)) for reason in reasons]
 
     def result(self) -> GateResult:
@@ -235,7 +225,8 @@ def decoy_calls(test: TestSession, rule: RuleBlock) -> Iterator[tuple[str, Argum
                 if value != required.arguments[name]:
                     yield required.tool, {name: value}
         case "tool_identity":
-            yield str(rule.blind), {}
+            others = dict.fromkeys([*rule.tools, str(rule.blind_choice)])
+            yield from ((tool, {}) for tool in others if tool != required.tool)
         case "confirm":
             yield acting_tool(required).name, acting_arguments(required)
             yield from _other_pins(test, required)

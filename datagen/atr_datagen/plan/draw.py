@@ -17,7 +17,8 @@ from atr_datagen.plan.model import Character, Plan, PlannedPersona, mini_split, 
 from atr_datagen.plan.rules import draw_rules
 from atr_datagen.plan.shape import check_shape, keeps_shape
 from atr_datagen.plan.table import plan_text
-from atr_datagen.source.grammar import Source, SourceFile
+from atr_datagen.source.grammar import Source
+from atr_datagen.source.reading import SourceFile
 
 ATTEMPTS = 400
 

@@ -28,16 +28,14 @@ def planned_rule(source: Source, index: int) -> PlannedRule:
         index=index,
         domain=rule.domain,
         type=rule.type,
-        slot=rule.bind,
-        gold=rule.gold or ("" if rule.type == "param_id" else rule.tool),
-        blind=rule.blind or "",
+        slot=rule.slot,
+        blind=rule.blind_choice or "",
         candidates=len(_candidates(rule)),
         pulls=tuple(_pulls(rule)),
         pair=rule.pair or "",
         trigger=AS_WRITTEN,
         sibling=_rule_index(source, rule.sibling),
         pinned=bool(rule.pin),
-        mirrored=rule.mirror is not None,
     )
 
 
@@ -72,7 +70,7 @@ def _candidates(rule: RuleBlock) -> list[dict[str, Any]]:
 
 def _pulls(rule: RuleBlock) -> Iterator[Pull]:
     rows = _candidates(rule)
-    gold = next((row for row in rows if row["tag"] == "gold"), dict[str, Any]())
+    gold = next((row for row in rows if row["tag"] == "face"), dict[str, Any]())
     for field, direction in rule.test.pulls.items():
         ahead = sum(beats(row, gold, field, direction) for row in rows)
         yield Pull(field, direction, 1 + ahead)

@@ -10,9 +10,10 @@ from typing import Any, cast
 from atr_data.episode import Reference
 from atr_data.reference_types import LINK_PREFIXES, REFERENCE_TYPES
 from atr_datagen.source.document import Path, nearest
-from atr_datagen.source.grammar import PoolBlock, Problems, ScenarioBlock, keys_of
+from atr_datagen.source.grammar import PoolBlock, ScenarioBlock, keys_of
+from atr_datagen.source.reading import Problems
 
-TAGS = ("gold", "pull", "near", "limit", "off")
+TAGS = ("face", "pull", "near", "limit", "off")
 
 
 @dataclass(frozen=True, slots=True)
