@@ -268,13 +268,12 @@ def datagen_check(
 
 @datagen.command("plan")
 @click.option("--seed", type=click.IntRange(0, 999), default=0, help="Seed of the draw.")
-@click.option("--sources", type=_FILE, default=Path("data/sources"), help="Folder of persona sources.")
 @click.option("--out", type=_FILE, default=Path("data/plan.csv"), help="The table to be written.")
-def datagen_plan(seed: int, sources: Path, out: Path) -> int:
-    """Draw the composition of the whole dataset, around the persona that was written first."""
+def datagen_plan(seed: int, out: Path) -> int:
+    """Draw the composition of the whole dataset, around the personas that were written first."""
     from atr_client.cli.datagen_commands import plan_command
 
-    return plan_command(seed, sources, out)
+    return plan_command(seed, out)
 
 
 @datagen.command("report")

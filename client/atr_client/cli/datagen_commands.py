@@ -129,10 +129,10 @@ def check_command(request: CheckRequest) -> int:
     return 0 if report.ok else 1
 
 
-def plan_command(seed: int, sources: Path, out: Path) -> int:
+def plan_command(seed: int, out: Path) -> int:
     """Draws and writes the plan and prints what it holds. Returns 1 when a bound is not kept."""
     with reported_errors():
-        checked = CheckReport(render_plan_check(write_plan(out, seed, sources)))
+        checked = CheckReport(render_plan_check(write_plan(out, seed)))
     for line in checked.lines():
         click.echo(line)
     return 0 if checked.ok else 1

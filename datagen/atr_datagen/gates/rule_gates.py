@@ -8,15 +8,13 @@ from typing import Any
 from atr_datagen.gates.episode_gates import RIVALS
 from atr_datagen.source.compile import Compiled
 from atr_datagen.source.document import Path
-from atr_datagen.source.grammar import RuleBlock
+from atr_datagen.source.grammar import ASKED, NOT_ASKED, TERMS, RuleBlock
 from atr_datagen.source.predicates import items
 from atr_datagen.source.scenario import TestScenario
 from atr_datagen.text import has_phrase
 
 Failures = Iterator[tuple[Path, str]]
 """Where in the source, and what is wrong there."""
-
-ASKED, NOT_ASKED, TERMS = 3, 2, (10, 30)
 
 
 def blind_differs(test: TestScenario) -> Failures:
@@ -59,7 +57,7 @@ def sibling_pinned(test: TestScenario, compiled: Compiled) -> Failures:
 
 
 def _pinned(test: TestScenario, tool: str) -> Mapping[str, bool]:
-    """The parameters of a tool that a test fixes, and whether the instruction calls the object by its name."""
+    """The parameters of a tool that a test fixes, and whether the instruction names the object."""
     face = next((face for face in test.faces if face.block.tool == tool), test.faces[0])
     pinned: Mapping[str, Any] = face.required.arguments.get("target_params") or {}
     fixed: Mapping[str, Any] = {**face.target, **pinned}

@@ -12,14 +12,14 @@ from atr_datagen.source.grammar import Source
 
 Deviations = Iterator[tuple[Path, str]]
 
-_RULE_FIELDS = ("domain", "type")
+_RULE_FIELDS = ("domain", "type", "faces", "candidates", "limits", "sibling", "pinned")
 _SESSION_FIELDS = ("role", "domain", "family", "day")
 
 
 def deviations(source: Source, plan: PlannedPersona) -> Deviations:
     """Where a source leaves the plan: what rules bind and in which rank, what sessions are for and choose.
 
-    Pull fields may have other names, paths other steps, and triggers other words.
+    Pull fields may have other names, paths other steps, triggers other words, and faces other enum values.
     """
     for index, (rule, planned) in enumerate(zip_longest(source.rules, plan.rules)):
         path: Path = ("rules", index)
@@ -38,10 +38,20 @@ def deviations(source: Source, plan: PlannedPersona) -> Deviations:
 
 def _rule(written: PlannedRule, planned: PlannedRule) -> Iterator[str]:
     yield from _fields(written, planned, _RULE_FIELDS)
+    if {*written.slot.split()} != {*planned.slot.split()}:
+        yield f"decides {written.slot}; the plan says {planned.slot}"
+    ranks = [sorted((p.direction, tuple(p.ranks)) for p in rule.pulls) for rule in (written, planned)]
+    if ranks[0] != ranks[1]:
+        yield f"the ranks of the faces' golds are {_ranks(written)}; the plan says {_ranks(planned)}"
     if bool(written.pair) != bool(planned.pair):
         yield (
             "is no scope pair in the plan" if written.pair else f"should be of a scope pair on {planned.slot}"
         )
+
+
+def _ranks(rule: PlannedRule) -> str:
+    told = (f"{p.field} {p.direction} {'/'.join(map(str, p.ranks))}" for p in rule.pulls)
+    return ", ".join(told) or "none"
 
 
 def _session(written: PlannedSession, planned: PlannedSession, bound: set[str]) -> Iterator[str]:

@@ -182,7 +182,8 @@ def _expanded(document: Document) -> Document:
         if not isinstance(value, str):
             return value
         if UNWRITTEN in value:
-            faults.append((path, "is still to be written"))
+            in_list = isinstance(path[-1], int)
+            faults.append((path[:-1] if in_list else path, "is still to be written"))
 
         def put(match: re.Match[str]) -> str:
             if match[1] not in texts:
@@ -192,4 +193,4 @@ def _expanded(document: Document) -> Document:
         return _VOCAB.sub(put, value)
 
     data = {k: v if k == "vocab" else expand(v, (k,)) for k, v in document.data.items()}
-    return Document(document.file, data, document.lines, faults)
+    return Document(document.file, data, document.lines, list(dict.fromkeys(faults)))

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from atr_data.episode import CheckType
 
+ASKED, NOT_ASKED, TERMS = 3, 2, (10, 30)
+"""Fewest question lines per hand, and fewest and most terms of a word list."""
 _PLAIN_ID = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 
 

@@ -171,7 +171,7 @@ def combined_shortcuts(corpus: Corpus, scores: Scores, parts: Metrics) -> Metric
     trained = {
         "param_id": _trained_policy(scores, tests["param_id"], by_tool),
         "param_enum": _trained_bet(tests["param_enum"], slot, gold_value, choices),
-        "tool_identity": _trained_bet(tests["tool_identity"], family, gold_tool, lambda case: ()),
+        "tool_identity": _trained_bet(tests["tool_identity"], family, gold_tool, _offered_rivals),
         "confirm": 0.0,
     }
     naive = (
@@ -189,6 +189,10 @@ def combined_shortcuts(corpus: Corpus, scores: Scores, parts: Metrics) -> Metric
         "shortcut.best_lopo_confirming_everything": (lopo + len(tests["confirm"])) / total,
         "shortcut.naive_default_agent": naive / total,
     }
+
+
+def _offered_rivals(case: Case) -> set[str]:
+    return {*family(case)} & {*case.test.local_env.tools} if len(family(case)) > 1 else {*family(case)}
 
 
 def _total(scores: Scores, policy: str, tests: Iterable[Case]) -> float:
@@ -214,7 +218,7 @@ def _trained_bet(
     for case in tests:
         members = groups[group(case)]
         seen = Counter(gold(other) for other in _others(case, members))
-        known = {*options(case), *map(gold, members)}
+        known = {*options(case), *seen}
         for bet, sign in enumerate((1, -1)):
             top = max(sign * seen[option] for option in known)
             tied = [option for option in known if sign * seen[option] == top]
