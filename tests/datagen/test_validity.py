@@ -20,7 +20,6 @@ from atr_datagen.plan.simulation import simulate
 from atr_datagen.plan.table import read_plan
 from atr_datagen.source.compile import compile_sources
 from atr_datagen.validity import GATES, as_json, as_markdown, judge, report
-from atr_datagen.validity.corpus import number
 from atr_datagen.validity.policies import feature, pick_probability
 from atr_datagen.validity.variety import near_pairs
 from tests.conftest import ROOT
@@ -104,7 +103,7 @@ def test_the_more_personas_the_more_bounds_are_judged(one: Episode) -> None:
 
     few, five, whole = judged(1), judged(5), judged(20)
     assert few.keys() < five.keys() < whole.keys() == {bound.metric for bound in GATES}
-    assert len(GATES) == 59
+    assert len(GATES) == 60
     assert (five["shortcut.param_id_best"], whole["shortcut.param_id_best"]) == (0.40, 0.32)
     assert (five["pool.gold_first_share"], whole["pool.gold_first_share"]) == (0.35, 0.30)
     assert (five["shortcut.best_lopo"], whole["shortcut.best_lopo"]) == (0.45, 0.36)
@@ -125,10 +124,10 @@ def test_both_renderings_show_every_measure_and_bound(one: Episode) -> None:
     assert [bound["metric"] for bound in data["bounds"]] == [bound.metric for bound in GATES]
     assert all(f"| `{name}` |" in markdown for name in metrics)
     assert (
-        "1 personas, 4 rules, 4 learning sessions, 4 test sessions. 14 of 14 bounds hold; 45 are not"
+        "1 personas, 5 rules, 4 learning sessions, 5 test sessions. 14 of 14 bounds hold; 46 are not"
         in markdown
     )
-    assert markdown.count("not judged |") == 45
+    assert markdown.count("not judged |") == 46
 
 
 def test_without_tests_there_is_nothing_to_measure(one: Episode) -> None:

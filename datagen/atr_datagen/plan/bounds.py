@@ -10,8 +10,7 @@ from atr_data.constants import CONFIRMATION
 from atr_datagen.gates.report import GateResult
 from atr_datagen.plan.composition import COMPOSITION
 from atr_datagen.plan.learning import FAMILY_USES
-from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule
-from atr_datagen.plan.rules import slot_of
+from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, slots
 from atr_datagen.validity.corpus import CHECK_TYPES
 from atr_datagen.validity.guess_bound import GuessBound
 from atr_ontology import DOMAINS, load_ontology
@@ -168,8 +167,9 @@ def _guess(plan: Plan) -> Failures:
 
 
 def _reading(plan: Plan) -> Failures:
+    filters = {slot.name for own in slots().values() for slot in own if slot.reading}
     for persona in plan.personas:
-        count = sum(rule.type == "param_enum" and slot_of(rule).reading for rule in persona.rules)
+        count = sum(rule.slot in filters for rule in persona.rules)
         if count > 1:
             yield f"{persona.id} has {count} rules on filters of searches; at most one"
 

@@ -120,10 +120,8 @@ def _pool(rule: PlannedRule, rng: Random) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for key in keys:
         values = {field: _value(field, 10 + places[key]) for field, places in columns.items()}
-        note = _words(rng, rng.randint(*_OBJECT_WORDS))
-        rows.append(
-            {"id": key, "type": "candidate", "attributes": {**values, "d": decides[key], "note": note}}
-        )
+        texts = {"decides": decides[key], "note": _words(rng, rng.randint(*_OBJECT_WORDS))}
+        rows.append({"id": key, "type": "candidate", "attributes": {**values, **texts}})
     return rng.sample(rows, len(rows))
 
 

@@ -26,6 +26,7 @@ _QUOTED = ("'", '"', "|", ">")
 _MAX_DEPTH = 30
 UNWRITTEN = "TO WRITE"
 """What the scaffold puts where an author has to write."""
+_STILL = "is still to be written"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -173,6 +174,7 @@ def _expanded(document: Document) -> Document:
     faults = list(document.faults)
     nested = [name for name, text in texts.items() if _VOCAB.search(str(text))]
     faults += [(("vocab", name), "holds an @key; write the text out") for name in nested]
+    faults += [(("vocab", name), _STILL) for name, text in texts.items() if UNWRITTEN in str(text)]
 
     def expand(value: Any, path: Path) -> Any:
         if isinstance(value, dict):
@@ -183,7 +185,7 @@ def _expanded(document: Document) -> Document:
             return value
         if UNWRITTEN in value:
             in_list = isinstance(path[-1], int)
-            faults.append((path[:-1] if in_list else path, "is still to be written"))
+            faults.append((path[:-1] if in_list else path, _STILL))
 
         def put(match: re.Match[str]) -> str:
             if match[1] not in texts:

@@ -52,7 +52,10 @@ def episode_of(
         "test_sessions": [_test(test, face) for test, face in faced],
         "metadata": {
             **_metadata(tests, learning, seed),
-            "faces": salt.published({test.rule_id: face.block.key for test, face in faced}),
+            "faces": {
+                **salt.published({test.rule_id: face.block.key for test, face in faced}),
+                "counts": {test.rule_id: len(test.faces) for test in tests},
+            },
         },
     }
 
