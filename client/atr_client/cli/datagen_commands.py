@@ -12,6 +12,7 @@ import click
 
 from atr_client.cli.failures import UsageFault, reported_errors
 from atr_data import DataError, load_episode, packaged_episodes_dir, select_episodes
+from atr_data.episode import Episode
 from atr_data.files import write_atomic
 from atr_datagen.gates.executable_gates import check_everything, soundness
 from atr_datagen.gates.one_rule import check_rule
@@ -23,6 +24,8 @@ from atr_datagen.source.document import SourceError
 from atr_datagen.source.draw_faces import Salt
 from atr_datagen.source.scaffold import scaffold
 from atr_datagen.validity import as_json, as_markdown, judge, report
+from atr_datagen.validity.source_report import SourceReport, bound_line, source_report
+from atr_evaluator.guess_bound import guess_bound
 
 SOURCES, EPISODES, PLAN = Path("data/sources"), Path("data/episodes"), Path("data/plan.csv")
 RESHUFFLED, DRAWN = Path("outputs/episodes"), Path("outputs/drawn")
@@ -138,25 +141,44 @@ def plan_command(seed: int, out: Path) -> int:
     return 0 if checked.ok else 1
 
 
-def report_command(selectors: Sequence[str], folder: Path | None, out: Path | None) -> int:
+def report_command(
+    selectors: Sequence[str], folder: Path | None, sources: Path | None, out: Path | None
+) -> int:
     """Measures episodes; prints the bounds, and writes `validity.md` and `validity.json` into `out`.
 
-    Returns 1 when a bound that is judged for as many personas is not kept.
+    With `sources` the faces of the personas are drawn anew, and choosers that know no rule play them. Returns
+    1 when a bound that is judged for as many personas is not kept.
     """
     with reported_errors():
-        found = select_episodes(selectors, folder or packaged_episodes_dir())
+        episodes = [load_episode(p) for p in select_episodes(selectors, folder or packaged_episodes_dir())]
         try:
-            metrics = report(map(load_episode, found))
+            metrics = report(episodes)
         except ValueError as error:
             raise DataError(str(error), path=folder) from error
+        played = _played(sources, episodes)
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             write_atomic(out / "validity.md", as_markdown(metrics))
             write_atomic(out / "validity.json", as_json(metrics))
-    verdicts = judge(metrics)
+    verdicts = judge(metrics, played.expected if played else None)
     for verdict in verdicts:
         click.echo(verdict)
-    return 1 if any(verdict.ok is False for verdict in verdicts) else 0
+    for line in played.lines() if played else _bound(episodes):
+        click.echo(line)
+    broken = any(verdict.ok is False for verdict in verdicts) or (played is not None and not played.ok)
+    return 1 if broken else 0
+
+
+def _played(sources: Path | None, episodes: Sequence[Episode]) -> SourceReport | None:
+    if sources is None:
+        return None
+    seed = episodes[0].seed or 0
+    return source_report(read_sources(sources, seed, [episode.persona_id for episode in episodes]), seed)
+
+
+def _bound(episodes: Sequence[Episode]) -> list[str]:
+    bound = guess_bound(episodes)
+    return [bound_line(bound)] if bound else ["-     guess bound: these episodes do not say how many faces"]
 
 
 def new_persona_command(persona: str, plan: Path, sources: Path) -> None:

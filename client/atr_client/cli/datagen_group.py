@@ -79,15 +79,18 @@ def datagen_plan(seed: int, out: Path) -> int:
 @datagen.command("report")
 @click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--sources", type=_FILE, help="Sources of the episodes, to check the guess bound by play.")
 @click.option("--out", type=_FILE, help="Folder for validity.md and validity.json.")
-def datagen_report(episodes: tuple[str, ...], folder: Path | None, out: Path | None) -> int:
+def datagen_report(
+    episodes: tuple[str, ...], folder: Path | None, sources: Path | None, out: Path | None
+) -> int:
     """Measure how far tests can be passed without their rules; EPISODE is a selector, all when none is given.
 
     Without a folder the episodes are meant that ship with the package.
     """
     from atr_client.cli.datagen_commands import report_command
 
-    return report_command(episodes or ("all",), folder, out)
+    return report_command(episodes or ("all",), folder, sources, out)
 
 
 @datagen.command("new-persona")

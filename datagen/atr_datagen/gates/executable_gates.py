@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, cast
 
 from atr_data.constants import CONFIRMATION
-from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, TestSession
+from atr_data.episode import Episode, LearningSession, RequiredAction, TestSession
 from atr_data.errors import DataError
 from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_data.required_calls import complete_arguments
@@ -21,6 +21,7 @@ from atr_datagen.gates.calls import (
     Arguments,
     acting_arguments,
     acting_tool,
+    addressed,
     first_error,
     open_world,
     outcome,
@@ -29,12 +30,14 @@ from atr_datagen.gates.calls import (
 )
 from atr_datagen.gates.face_gates import face_gates, on_each_face
 from atr_datagen.gates.owners import owner_path
+from atr_datagen.gates.play_gates import FEWEST, play_gates
 from atr_datagen.gates.report import CheckReport, GateResult
-from atr_datagen.gates.search_gate import linked_id, search_problems
+from atr_datagen.gates.search_gate import search_problems
 from atr_datagen.gates.static_gates import static_gates
 from atr_datagen.source.compile import Compiled, read_sources
 from atr_datagen.source.document import Path
 from atr_datagen.source.grammar import RuleBlock
+from atr_datagen.validity.source_report import source_report
 from atr_evaluator.match import Call, match_action
 from atr_ontology import Parameter, load_ontology
 
@@ -50,7 +53,11 @@ async def check_everything(
     Raises SourceError when a source does not compile, DataError when there is none.
     """
     compiled = read_sources(sources, seed, only)
-    return CheckReport([*static_gates(compiled, seed, official), *await executable_gates(compiled, seed)])
+    report = source_report(compiled, seed) if len(compiled) >= FEWEST else None
+    static = static_gates(compiled, seed, official, report.expected if report else None)
+    return CheckReport(
+        [*static, *play_gates(compiled, report), *await executable_gates(compiled, seed)],
+    )
 
 
 async def soundness(compiled: Sequence[Compiled], seed: int = 0) -> CheckReport:
@@ -237,19 +244,10 @@ def _other_candidates(test: TestSession, parameter: str, gold: Any) -> Iterator[
     golds = set(cast(list[str], gold)) if isinstance(gold, list) else {gold}
     types = REFERENCE_TYPES[test.domain]
     found = [
-        (r.type, _addressed(r, parameter, test.domain)) for r in test.local_env.references if r.type in types
+        (r.type, addressed(r, parameter, test.domain)) for r in test.local_env.references if r.type in types
     ]
     gold_types = {kind for kind, name in found if name in golds}
     yield from (name for kind, name in found if kind in gold_types and name is not None and name not in golds)
-
-
-def _addressed(reference: Reference, parameter: str, domain: str) -> str | None:
-    kind = REFERENCE_TYPES[domain][reference.type]
-    if parameter in kind.parameters:
-        return reference.id
-    if parameter in kind.link_parameters and kind.link in reference.attributes:
-        return linked_id(reference, domain)
-    return None
 
 
 def _other_pins(test: TestSession, required: RequiredAction) -> Iterator[tuple[str, Arguments]]:

@@ -8,8 +8,15 @@ from itertools import product
 from typing import Any, cast
 
 from atr_data.episode import Episode, Reference, TestSession
-from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
-from atr_datagen.gates.calls import Arguments, acting_arguments, open_world, outcome, required_action
+from atr_data.reference_types import reference_parameters
+from atr_datagen.gates.calls import (
+    Arguments,
+    acting_arguments,
+    linked_id,
+    open_world,
+    outcome,
+    required_action,
+)
 from atr_datagen.text import has_phrase
 from atr_ontology import Parameter, load_ontology
 
@@ -64,11 +71,6 @@ def _named_references(test: TestSession, arguments: Arguments) -> list[Reference
         for item in (cast(list[Any], value) if isinstance(value, list) else [value])
     }
     return [r for r in test.local_env.references if ids & {r.id, linked_id(r, test.domain)}]
-
-
-def linked_id(reference: Reference, domain: str) -> str | None:
-    kind = REFERENCE_TYPES[domain].get(reference.type)
-    return str(reference.attributes.get(kind.link)) if kind and kind.link else None
 
 
 def _stated(parameter: Parameter, reference: Reference, say: str) -> list[Any]:

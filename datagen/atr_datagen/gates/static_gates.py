@@ -12,6 +12,7 @@ from atr_data.load import load_episode
 from atr_data.select import episode_files
 from atr_data.validate import unknown_fields
 from atr_datagen.gates import episode_gates as on_episodes
+from atr_datagen.gates.draw_gate import uniform_draw
 from atr_datagen.gates.face_gates import face_gates, on_each_face
 from atr_datagen.gates.out_of_bounds import out_of_bounds
 from atr_datagen.gates.overlap import Corpus, overlap
@@ -26,6 +27,7 @@ from atr_datagen.source.episodes import as_text
 from atr_datagen.source.reading import SourceFile
 from atr_datagen.validity import judge
 from atr_datagen.validity import report as measure
+from atr_datagen.validity.verdict import Expected
 
 
 def check_sources(
@@ -41,12 +43,16 @@ def check_sources(
     return CheckReport(static_gates(read_sources(sources, seed, only), seed, official))
 
 
-def static_gates(compiled: Sequence[Compiled], seed: int, official: FilePath | None) -> list[GateResult]:
+def static_gates(
+    compiled: Sequence[Compiled], seed: int, official: FilePath | None, expected: Expected | None = None
+) -> list[GateResult]:
+    """`expected` is what the faces lead to expect of in-sample measures, where it is known."""
     gates = [
         *face_gates(compiled, seed),
         *_source_gates(compiled),
-        *_episode_gates(compiled),
+        *_episode_gates(compiled, expected),
         _deterministic(compiled, seed),
+        uniform_draw(compiled),
     ]
     if official is not None:
         corpus = Corpus.of(load_episode(path) for path in episode_files(official).values())
@@ -64,14 +70,14 @@ def _source_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
     ]
 
 
-def _episode_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+def _episode_gates(compiled: Sequence[Compiled], expected: Expected | None) -> list[GateResult]:
     episodes = [Episode.model_validate(c.episode) for c in compiled]
     all_cases = on_episodes.cases(episodes)
     return [
         per_episode("structure", compiled, on_episodes.structure),
         _openings(compiled, episodes),
         gate("leak confirm tool", ((c, owned(c, found)) for c, found in _confirmation(compiled, all_cases))),
-        _validity(episodes),
+        _validity(episodes, expected),
     ]
 
 
@@ -89,9 +95,9 @@ def _confirmation(
         yield compiled[0], list(on_episodes.confirmation_listed_evenly(cases))
 
 
-def _validity(episodes: Sequence[Episode]) -> GateResult:
+def _validity(episodes: Sequence[Episode], expected: Expected | None) -> GateResult:
     """The measures over all episodes that make sense for as many personas."""
-    verdicts = judge(measure(episodes))
+    verdicts = judge(measure(episodes), expected)
     judged = [verdict for verdict in verdicts if verdict.ok is not None]
     failures = tuple(f"dataset: {verdict}" for verdict in judged if not verdict.ok)
     skipped = len(verdicts) - len(judged)

@@ -12,7 +12,7 @@ from atr_datagen.plan.composition import COMPOSITION
 from atr_datagen.plan.learning import FAMILY_USES
 from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, slots
 from atr_datagen.validity.corpus import CHECK_TYPES
-from atr_datagen.validity.guess_bound import GuessBound
+from atr_evaluator.guess_bound import LIMIT, LIMIT_CONFIRMING, GuessBound
 from atr_ontology import DOMAINS, load_ontology
 
 RULES_PER_PERSONA = {14: 16, 15: 4}
@@ -20,7 +20,6 @@ SLOTS, SCOPE_PAIRS, BINDING_SHARE = 42, 30, 0.035
 CONFIRM_TARGETS, CONFIRM_PINNED = 16, 12
 PAIR_FACES = 3
 FEWEST = {"param_id": 3, "param_enum": 2, "tool_identity": 2, "confirm": 1}
-GUESS, GUESS_CONFIRMING = 0.36, 0.44
 FAMILIES, FAMILIES_PER_DOMAIN = 84, 14
 PATHS, PATH_SHARE, SHORT_SHARE, LONG_SHARE = 120, 0.05, 0.05, 0.20
 TOOL_SESSIONS, SIGNAL_SHARE, TWO_SIGNALS_SHARE = 3, 0.97, 0.30
@@ -162,8 +161,9 @@ def _faces(plan: Plan) -> Failures:
 def _guess(plan: Plan) -> Failures:
     for name, personas in (("the plan", None), ("the mini split", plan.mini)):
         bound = _bound(plan, personas)
-        if bound.plain > GUESS or bound.confirming > GUESS_CONFIRMING:
-            yield f"guess bound of {name} is {bound}; at most {GUESS} and {GUESS_CONFIRMING} when confirming"
+        if not bound.ok:
+            limits = f"at most {LIMIT} and {LIMIT_CONFIRMING} when confirming"
+            yield f"guess bound of {name} is {bound}; {limits}"
 
 
 def _reading(plan: Plan) -> Failures:

@@ -28,9 +28,7 @@ from atr_datagen.validity.corpus import (
 from atr_datagen.validity.policies import Scores, blind_policies, pick_probability
 from atr_ontology import load_ontology
 
-_STOCK_VALUES = frozenset(
-    "critical all relevance once general_admission refund accept en normal note".split()
-)
+STOCK_VALUES = frozenset("critical all relevance once general_admission refund accept en normal note".split())
 _READING = ("search_", "list_", "compare_", "check_", "find_", "track_", "review_", "shortlist_", "get_")
 """What the names of tools begin with that a chooser of actions passes over."""
 _JUDGED_SLOT, _JUDGED_FAMILY = 6, 4
@@ -65,7 +63,7 @@ def param_enum_shortcuts(corpus: Corpus) -> Metrics:
         "shortcut.param_enum_first": mean([float([*choices(c)][:1] == [c.gold]) for c in tests]),
         "shortcut.param_enum_last": mean([float([*choices(c)][-1:] == [c.gold]) for c in tests]),
         "shortcut.param_enum_random": mean([1 / max(1, len(choices(c))) for c in tests]),
-        "shortcut.stock_value_share": mean([float(c.gold in _STOCK_VALUES) for c in tests]),
+        "shortcut.stock_value_share": mean([float(c.gold in STOCK_VALUES) for c in tests]),
         "shortcut.param_enum_persona_mode": _persona_mode(tests),
     }
 
@@ -101,12 +99,18 @@ def tool_shortcuts(corpus: Corpus) -> Metrics:
     }
 
 
+def tool_words_shared(name: str, said: frozenset[str]) -> int:
+    """How many words a tool's name and description share with a request."""
+    tool = load_ontology().tool(name)
+    return len(words(f"{name.replace('_', ' ')} {tool.description if tool else ''}") & said)
+
+
 def tool_by_words(case: Case, text: str) -> float:
     """How likely the writing tool whose name and description share most words with a text is the gold."""
     specs = [load_ontology().tool(name) for name in case.test.local_env.tools]
     tools = [spec for spec in specs if spec and not spec.name.startswith(_READING)]
     said = words(text)
-    shared = [len(words(f"{tool.name.replace('_', ' ')} {tool.description}") & said) for tool in tools]
+    shared = [tool_words_shared(tool.name, said) for tool in tools]
     golds = frozenset(place for place, tool in enumerate(tools) if tool.name == case.action.tool)
     return pick_probability(shared, golds) if golds else 0.0
 
