@@ -93,6 +93,37 @@ def datagen_report(
     return report_command(episodes or ("all",), folder, sources, out)
 
 
+@datagen.command("sheet")
+@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
+@click.option("--only", multiple=True, help="Only these personas.")
+@click.option("--rules", is_flag=True, help="With what the person once said.")
+@click.option("--learning", is_flag=True, help="Learning sessions instead of tests.")
+@click.option("--rule", metavar="KEY", help="Only the rule with this key.")
+@click.option("--out", type=_FILE, help="File for the sheet, instead of printing it.")
+def datagen_sheet(
+    sources: tuple[Path, ...],
+    only: tuple[str, ...],
+    rules: bool,
+    learning: bool,
+    rule: str | None,
+    out: Path | None,
+) -> None:
+    """Print tests or learning sessions for a reader: shuffled and without keys."""
+    from atr_client.cli.reading_commands import SheetRequest, sheet_command
+
+    sheet_command(SheetRequest(sources, only, rules, learning, rule, out))
+
+
+@datagen.command("score-sheet")
+@click.argument("answers", nargs=-1, required=True, type=_FILE)
+@click.option("--sources", multiple=True, type=_FILE, help="Sources that the sheets were made from.")
+def datagen_score_sheet(answers: tuple[Path, ...], sources: tuple[Path, ...]) -> int:
+    """Score what readers answered, against gates B1 to B4; ANSWERS are files or folders of them."""
+    from atr_client.cli.reading_commands import score_sheet_command
+
+    return score_sheet_command(answers, sources)
+
+
 @datagen.command("new-persona")
 @click.argument("persona")
 @click.option("--plan", type=_FILE, default=Path("data/plan.csv"), help="The table that `plan` wrote.")

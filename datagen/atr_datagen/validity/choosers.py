@@ -29,7 +29,7 @@ from atr_datagen.validity.policies import Scores, blind_policies, pick_probabili
 from atr_ontology import load_ontology
 
 STOCK_VALUES = frozenset("critical all relevance once general_admission refund accept en normal note".split())
-_READING = ("search_", "list_", "compare_", "check_", "find_", "track_", "review_", "shortlist_", "get_")
+READING = ("search_", "list_", "compare_", "check_", "find_", "track_", "review_", "shortlist_", "get_")
 """What the names of tools begin with that a chooser of actions passes over."""
 _JUDGED_SLOT, _JUDGED_FAMILY = 6, 4
 """From how many rules on the most frequent gold of a slot or family counts."""
@@ -108,7 +108,7 @@ def tool_words_shared(name: str, said: frozenset[str]) -> int:
 def tool_by_words(case: Case, text: str) -> float:
     """How likely the writing tool whose name and description share most words with a text is the gold."""
     specs = [load_ontology().tool(name) for name in case.test.local_env.tools]
-    tools = [spec for spec in specs if spec and not spec.name.startswith(_READING)]
+    tools = [spec for spec in specs if spec and not spec.name.startswith(READING)]
     said = words(text)
     shared = [tool_words_shared(tool.name, said) for tool in tools]
     golds = frozenset(place for place, tool in enumerate(tools) if tool.name == case.action.tool)
