@@ -57,3 +57,16 @@ def test_no_tracked_file_names_a_machine(capfd: pytest.CaptureFixture[str]) -> N
         path = Path(ROOT, name)
         if path.suffix in {".py", ".md", ".toml", ".yaml", ".lock", ".json"} and path != Path(__file__):
             assert not pattern.search(path.read_text(encoding="utf-8")), name
+
+
+def test_no_ignore_rule_hides_a_module(capfd: pytest.CaptureFixture[str]) -> None:
+    """`outputs/` in .gitignore once kept a whole floor out of commits and of the wheel."""
+    hidden = subprocess.run(
+        ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    rooms = [name for name in hidden if not name.startswith((".", "build/", "dist/", "outputs/"))]
+    assert rooms == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -19,14 +21,24 @@ from tests.conftest import ROOT
 COMMANDS = {"atr-client": atr_client, "atr-server": atr_server}
 
 
-def _blocks(language: str) -> list[str]:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _blocks(language: str) -> list[tuple[str, str]]:
+    """Every fenced block of the language, with the page that it stands on."""
+    return [
+        (page.name, block)
+        for page in PAGES
+        if page.exists()
+        for block in re.findall(
+            rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        )
+    ]
 
 
 def _command_lines() -> list[str]:
-    lines = "".join(_blocks("sh")).replace("\\\n", " ").splitlines()
-    return [line for line in lines if line.startswith(tuple(COMMANDS))]
+    lines = "".join(block for _, block in _blocks("sh")).replace("\\\n", " ").splitlines()
+    return sorted({line for line in lines if line.startswith(tuple(COMMANDS))})
 
 
 @pytest.mark.parametrize("line", _command_lines())
@@ -39,10 +51,30 @@ def test_every_command_line_is_one_that_the_command_takes(line: str, monkeypatch
     command.make_context(name, arguments)
 
 
-def test_the_example_of_a_configuration_can_be_run_with_its_keys_set(tmp_path: Path) -> None:
-    (example,) = _blocks("yaml")
+@pytest.mark.parametrize(("page", "example"), _blocks("yaml"))
+def test_an_example_of_a_configuration_can_be_run_with_its_keys_set(
+    page: str, example: str, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text(example)
+    whole = example if "name:" in example else f"name: x\nvariants: [atr]\n{example}"
+    path.write_text(whole)
     config = load_config(str(path))
     keys = {"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k"}
     ModelClients(config.limits, environment=keys).check(remote_specs(config))
+
+
+@pytest.mark.parametrize(("page", "program"), _blocks("python"))
+def test_a_python_example_runs(page: str, program: str) -> None:
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_to_a_file_of_ours_leads_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_readme_stays_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150

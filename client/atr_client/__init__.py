@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atr_client.cell.cell_runner import run_cell
+    from atr_client.cell.play_episode import EpisodeResult, play_episode
     from atr_client.session.session_runner import run_session
     from atr_client.sweep.sweep_runner import run_sweep
 
-__all__ = ["run_cell", "run_session", "run_sweep"]
+__all__ = ["EpisodeResult", "play_episode", "run_cell", "run_session", "run_sweep"]
 
 _HOME = {
+    "EpisodeResult": "cell.play_episode",
+    "play_episode": "cell.play_episode",
     "run_cell": "cell.cell_runner",
     "run_session": "session.session_runner",
     "run_sweep": "sweep.sweep_runner",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -54,6 +54,12 @@ class CallRecord(SessionRecord):
 
 LogRecord = SessionStart | SessionEnd | CallRecord
 _ADAPTER: TypeAdapter[LogRecord] = TypeAdapter(LogRecord)
+
+
+class CallSink(Protocol):
+    """Where call records go."""
+
+    def append(self, record: LogRecord) -> None: ...
 
 
 class CallLog:

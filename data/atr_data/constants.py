@@ -16,9 +16,6 @@ CONFIRMATION = "get_user_confirmation"
 SEND_ACK = '{"status": "delivered"}'
 FINISH_ACK = '{"status": "session_ended"}'
 
-VARIANTS = ("default", "atr", "always_ask", "oracle_target", "oracle_full")
-ORACLE_VARIANTS = ("oracle_target", "oracle_full")
-
 CLEAN_TERMINATIONS = ("agent_stop", "task_complete")
 FAULTY_TERMINATIONS = ("error", "error_after_retry", "sim_error")
 """Never written by a current run; a session that ends so is run again on resume."""

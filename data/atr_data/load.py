@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +20,13 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-def load_episode(path: Path) -> Episode:
+def load_episode(path: str | os.PathLike[str]) -> Episode:
     """The episode in a file. Unknown fields are ignored.
 
     Raises DataError with file, key and reason when the file cannot be read, is not JSON, lacks a field, has
     one of the wrong kind, or carries an id that could not name a file (`../`, separators).
     """
+    path = Path(path)
     episode = _parse(Episode, read_json(path), path)
     for key, name in named_ids(episode):
         if not is_plain_name(name):
@@ -32,8 +34,9 @@ def load_episode(path: Path) -> Episode:
     return episode
 
 
-def load_trajectory(path: Path) -> Trajectory:
+def load_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     """The transcript in a file. Unknown fields are ignored. Raises DataError as load_episode does."""
+    path = Path(path)
     return _parse(Trajectory, read_json(path), path)
 
 

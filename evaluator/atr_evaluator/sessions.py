@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
-from atr_data.constants import ORACLE_VARIANTS
 from atr_data.episode import Episode, Rule, TestSession
+from atr_data.variants import VARIANTS
 from atr_evaluator.match import ActionMatch, Mismatches, match_action
 from atr_evaluator.runs import SessionRun
 
@@ -113,7 +113,7 @@ def score_sessions(episode: Episode, runs: Sequence[SessionRun], variant: str | 
             logger.warning("%s: test %s is not scored: %s", episode.episode_id, test.session_id, NO_RULE)
         elif test.session_id not in scored:
             _add_missing(scoring, test, rule, variant)
-    if variant not in ORACLE_VARIANTS:
+    if variant is None or variant not in VARIANTS or not VARIANTS[variant].is_oracle:
         present = {run.session_id for run in kept if run.session_type == "learning"}
         scoring.missing_learning_sessions.extend(sorted(learning_ids - present))
     return scoring

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from atr_data.constants import VARIANTS
+from atr_data.variants import variant_rank
 from atr_evaluator.payoff import tally
 from atr_evaluator.sessions import SessionResult
 
@@ -44,5 +44,4 @@ def payoff_table(evaluations: Iterable[dict[str, Any]]) -> list[PayoffRow]:
 
 def _position(cut: tuple[str, str | None, str | None]) -> tuple[int, str, str, str]:
     variant, domain, check_type = cut
-    rank = VARIANTS.index(variant) if variant in VARIANTS else len(VARIANTS)
-    return rank, variant, domain or "", check_type or ""
+    return variant_rank(variant), variant, domain or "", check_type or ""

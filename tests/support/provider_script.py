@@ -13,7 +13,7 @@ import anyio
 from atr_client.cell.cell_runner import run_cell
 from atr_client.cell.definition import CellOptions
 from atr_client.cell.episode_runner import EpisodeRunner
-from atr_client.models.base import AgentModel, ModelReply, PrivilegedModel, ToolSpec
+from atr_client.models.base import AgentModel, Model, ModelReply, Privileged, ToolSpec, agent_for
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import Overrides, plan_cells
 from atr_data import load_episode, packaged_episodes_dir
@@ -39,7 +39,7 @@ class Noted:
     """The offline players of a cell. Each answer is noted, in the order in which they are asked, as a
     behaviour of llmock for the model that `names` give to its role."""
 
-    agent: AgentModel | PrivilegedModel
+    agent: Model
     names: Mapping[str, str]
     script: Script
 
@@ -49,10 +49,7 @@ class Noted:
         self.script.append({**behavior, "match": {"model": self.names[role]}})
 
     def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
-        inner = self.agent
-        return _Agent(
-            self, inner.for_session(episode, session) if isinstance(inner, PrivilegedModel) else inner
-        )
+        return _Agent(self, agent_for(self.agent, episode, session))
 
     def user_of(self, episode: Episode, session: LearningSession) -> SimulatedUser:
         roles = _Roles(self, OfflineSimulator(UserBrief.of(episode, session)))
@@ -104,7 +101,7 @@ class _Roles:
 
 
 def offline_script(
-    folder: Path, episodes: Path, agent: AgentModel | PrivilegedModel, variant: str, names: Mapping[str, str]
+    folder: Path, episodes: Path, agent: Model, variant: str, names: Mapping[str, str]
 ) -> tuple[Script, Mapping[str, Any]]:
     """Plays the cell of the quickstart's persona in `episodes` offline, one session after the other.
 
@@ -119,7 +116,7 @@ def offline_script(
     noted = Noted(agent, names, [])
     players = cell.run_session
     assert isinstance(players, EpisodeRunner)
-    players = replace(players, model=noted)
+    players = replace(players, model=Privileged(noted.for_session))
     if "router" in names:
         players = replace(players, user_of=noted.user_of)
     alone = replace(cell, run_session=players, options=CellOptions(test_sessions=1))

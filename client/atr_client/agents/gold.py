@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from atr_client.agents.reading import View
-from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.models.base import ModelReply, Privileged, ToolSpec
 from atr_data.constants import FINISH_SESSION, SEND_TO_USER
 from atr_data.episode import Episode, GoldStep, LearningSession, RequiredAction, TestSession
 from atr_data.required_calls import complete_arguments
@@ -20,13 +20,15 @@ from atr_data.trajectory import Message, ToolCall
 _RESULT = re.compile(r"^<result (\d+)\.(\w+)>$")
 
 
-@dataclass(frozen=True, slots=True)
-class GoldModel:
-    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> GoldAgent:
-        if isinstance(session, LearningSession):
-            return GoldAgent(tuple(session.gold_trajectory))
-        required = session.labels.task_success.required_actions
-        return GoldAgent(tuple(_step(session, action) for action in required))
+def gold_model() -> Privileged:
+    return Privileged(_gold_agent)
+
+
+def _gold_agent(episode: Episode, session: LearningSession | TestSession) -> GoldAgent:
+    if isinstance(session, LearningSession):
+        return GoldAgent(tuple(session.gold_trajectory))
+    required = session.labels.task_success.required_actions
+    return GoldAgent(tuple(_step(session, action) for action in required))
 
 
 @dataclass(frozen=True, slots=True)

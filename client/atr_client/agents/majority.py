@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 from atr_client.agents.nulls import First, NullAgent
 from atr_client.agents.reading import Row
 from atr_client.agents.wording import stems
-from atr_client.models.base import AgentModel, ModelReply, ToolSpec
+from atr_client.models.base import ToolSpec
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import CheckType, Episode, RequiredAction, TestSession
 from atr_data.reference_types import REFERENCE_TYPES
-from atr_data.trajectory import Message
 
 SMOOTHING = 0.2
 """What an unseen word counts for, in sightings."""
@@ -28,13 +26,6 @@ _FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 
 Fields = Mapping[str, Any]
-
-
-@runtime_checkable
-class PeerModel(Protocol):
-    """A model that is shown the episodes of other personas, labels included, and never this one's."""
-
-    def taught(self, peers: Sequence[Episode]) -> AgentModel: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +118,9 @@ class Majority:
         ]
 
 
-@dataclass(frozen=True)
-class MajorityModel:
-    """Until it is taught it guesses as First does."""
-
-    peers: Sequence[Episode] = field(default=())
-
-    def taught(self, peers: Sequence[Episode]) -> MajorityModel:
-        return MajorityModel(tuple(peers))
-
-    async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
-        return await self._agent.respond(messages, tools)
-
-    @cached_property
-    def _agent(self) -> NullAgent:
-        return NullAgent(Majority([lesson for peer in self.peers for lesson in lessons_of(peer)]))
+def majority_model(others: Sequence[Episode]) -> NullAgent:
+    """Taught by the episodes of other personas, labels included; without any it guesses as First does."""
+    return NullAgent(Majority([lesson for other in others for lesson in lessons_of(other)]))
 
 
 def lessons_of(episode: Episode) -> Iterator[Lesson]:

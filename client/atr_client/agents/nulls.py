@@ -16,8 +16,7 @@ from atr_client.agents.asker import Asker
 from atr_client.agents.choosing import best_tool
 from atr_client.agents.gold import Noop
 from atr_client.agents.reading import Row, View, is_writing, properties, required, row_key
-from atr_client.models.base import AgentModel, ModelReply, ToolSpec
-from atr_data.episode import Episode, LearningSession, TestSession
+from atr_client.models.base import ModelReply, PerSession, ToolSpec
 from atr_data.trajectory import Message, ToolCall
 
 ID_ENDINGS = ("_id", "_ids")
@@ -110,9 +109,6 @@ class Drawn:
         return Random(f"{self.seed} {tool} {parameter}")
 
 
-@dataclass(frozen=True, slots=True)
-class RandomModel:
-    """Is shown the session for its id alone, which seeds what it draws."""
-
-    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
-        return NullAgent(Drawn(session.session_id))
+def random_model() -> PerSession:
+    """Draws in each session from that session's own seed."""
+    return PerSession(lambda session_id: NullAgent(Drawn(session_id)))

@@ -14,18 +14,21 @@ from typing import Any
 
 import filelock
 
+from atr_client.cell.attempts import Attempts
 from atr_client.cell.definition import Cell, CellResult
-from atr_client.cell.learn_freeze_test import play_all
+from atr_client.cell.kept_sessions import KeptSessions
+from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
 from atr_client.cell.progress import Progress, Silent
-from atr_client.errors import CellBusy, PreflightError
+from atr_client.errors import CellBusy
 from atr_client.logs import cell_log, get_logger
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import Manifest, completed, gate, read_manifest, resumed
 from atr_client.outputs.rows import Row, cost_usd, done_row, finished_row, usage_by_role
 from atr_client.outputs.scoring import score_folder
-from atr_data.episode import Episode
+from atr_data.calls import CallLog
 from atr_data.files import write_atomic
 from atr_data.trajectory import Trajectory
+from atr_memory import LAYERS, MemoryStore
 
 _log = get_logger()
 
@@ -49,8 +52,8 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             if existing is not None and (row := done_row(cell.folder, cell.sessions)):
                 return CellResult((), row, skipped=True)
             manifest.write(cell.folder.manifest)
-            check_oracle(cell.episode, cell.key.variant)
-            trajectories = await play_all(cell, progress or Silent())
+            check_statements(cell.episode, cell.key.variant)
+            trajectories = await _play(cell, progress or Silent())
             cost = cost_usd(usage_by_role(trajectories).values())
             completed(manifest, cost).write(cell.folder.manifest)
             row = _scored_row(cell, trajectories, started)
@@ -70,21 +73,19 @@ def is_busy(folder: CellFolder) -> bool:
         return True
 
 
-def check_oracle(episode: Episode, variant: str) -> None:
-    """Raises PreflightError unless the statements that an oracle variant shows exist and are not empty."""
-    if variant == "oracle_full":
-        empty = [rule.rule_id for rule in episode.rules if not rule.canonical_answer.strip()]
-        if empty:
-            raise PreflightError(f"oracle_full: rules without a canonical_answer: {', '.join(empty)}")
-    if variant == "oracle_target":
-        for session in episode.test_sessions:
-            rule = episode.rule(session.rule_id)
-            if rule is None:
-                raise PreflightError(
-                    f"oracle_target: test {session.session_id} has the unknown rule {session.rule_id}"
-                )
-            if not rule.canonical_answer.strip():
-                raise PreflightError(f"oracle_target: rule {rule.rule_id} has no canonical_answer")
+async def _play(cell: Cell, progress: Progress) -> list[Trajectory]:
+    """The memory lives as long as the call: it is rebuilt from the trajectories each time."""
+    with CallLog(cell.folder.calls) as log, MemoryStore() as store:
+        way = LearnFreezeTest(
+            cell.episode,
+            cell.key.variant,
+            KeptSessions(cell, progress, Attempts(cell.folder.calls, log, cell.key.variant)),
+            store,
+            LAYERS[cell.key.layer or "context"],
+            cell.key.cell_id,
+            cell.options.test_sessions,
+        )
+        return await way.run()
 
 
 def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) -> Row:

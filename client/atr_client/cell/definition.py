@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from atr_client.cell.learn_freeze_test import sessions_of
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import Manifest
 from atr_client.outputs.rows import CellName
 from atr_client.session.recorder import SessionRecorder
-from atr_data.constants import ORACLE_VARIANTS
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
 
@@ -58,10 +58,7 @@ class Cell:
 
     @property
     def sessions(self) -> list[LearningSession | TestSession]:
-        """In the order of the protocol; oracle variants have no learning sessions."""
-        skips_learning = self.key.variant in ORACLE_VARIANTS
-        learning = [] if skips_learning else self.episode.ordered_learning_sessions()
-        return [*learning, *self.episode.test_sessions]
+        return sessions_of(self.episode, self.key.variant)
 
 
 @dataclass(frozen=True, slots=True)

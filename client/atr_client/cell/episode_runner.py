@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from atr_client.models.base import AgentModel, PrivilegedModel
+from atr_client.models.base import Model
 from atr_client.models.meter import Meter
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
@@ -13,9 +13,22 @@ from atr_client.session.session_runner import run_session
 from atr_client.session.turns import SessionSettings
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
-from atr_user_sim import SimulatedUser
+from atr_user_sim import SimulatedUser, UserBrief, simulated_user
+from atr_user_sim.interface import Classifier
+from atr_user_sim.offline import OfflineSimulator, offline_classifier, offline_router
 
 UserMaker = Callable[[Episode, LearningSession], SimulatedUser]
+
+
+def offline_users(classifier: Classifier | None = None) -> UserMaker:
+    """Makes the user of each learning session from the deterministic roles; by default the classifier that
+    needs no extra."""
+    roles = offline_router(), classifier or offline_classifier()
+
+    def make(episode: Episode, session: LearningSession) -> SimulatedUser:
+        return simulated_user(*roles, OfflineSimulator(UserBrief.of(episode, session)), episode.rules)
+
+    return make
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +38,7 @@ class EpisodeRunner:
 
     episode: Episode
     variant: str
-    model: AgentModel | PrivilegedModel
+    model: Model
     user_of: UserMaker
     settings: SessionSettings
     meter: Meter = field(default_factory=Meter)

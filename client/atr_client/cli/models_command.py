@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import click
 
-from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cli.failures import reported_errors
 from atr_client.models.catalogue import Catalogue, RemoteModel, packaged_catalogue
 from atr_client.sweep.config import load_config
@@ -29,8 +28,9 @@ def models_command(config: str | None) -> None:
 
 
 def _offline_notes(entry: ModelEntry) -> str:
-    mark = " (privileged)" if entry.privileged else ""
-    return f"{entry.summary}{mark or (' (rule-blind)' if entry.model_id in RULE_BLIND_MODELS else '')}"
+    model = entry.offline
+    mark = " (privileged)" if model.privileged else " (rule-blind)" if model.rule_blind else ""
+    return f"{model.summary}{mark}"
 
 
 def _remote_notes(catalogue: Catalogue, model: RemoteModel) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall
@@ -50,8 +50,27 @@ class AgentModel(Protocol):
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply: ...
 
 
-@runtime_checkable
-class PrivilegedModel(Protocol):
-    """A model that is shown the session's labels: a reference to compare with, never a contestant."""
+@dataclass(frozen=True, slots=True)
+class PerSession:
+    """A model that makes an agent of its own for each session, told by its id alone."""
 
-    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel: ...
+    agent: Callable[[str], AgentModel]
+
+
+@dataclass(frozen=True, slots=True)
+class Privileged:
+    """A model that is shown each session with its labels: a reference to compare with, never a contestant."""
+
+    agent: Callable[[Episode, LearningSession | TestSession], AgentModel]
+
+
+Model = AgentModel | PerSession | Privileged
+"""What can be put in the agent's place. A model is privileged, or made anew for each session, because it says
+so by its type: a method that happens to have some name gives nobody the labels."""
+
+
+def agent_for(model: Model, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
+    """The agent that plays one session."""
+    if isinstance(model, Privileged):
+        return model.agent(episode, session)
+    return model.agent(session.session_id) if isinstance(model, PerSession) else model

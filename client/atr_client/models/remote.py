@@ -12,7 +12,7 @@ from typing import Any, cast
 import anyio
 
 from atr_client.errors import ModelError, WireError
-from atr_client.models.base import AgentModel, ModelReply, ToolSpec
+from atr_client.models.base import ModelReply, PerSession, ToolSpec
 from atr_client.models.catalogue import RemoteModel
 from atr_client.models.meter import Meter
 from atr_client.models.pricing import cost_of
@@ -21,7 +21,6 @@ from atr_client.models.recording import CallSite, Exchanges
 from atr_client.models.retry import RetryPolicy, with_retries
 from atr_client.models.wire import Endpoint, Wire, WireFormat, WireRequest
 from atr_client.models.wires._turns import CONTINUE
-from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message
 from atr_user_sim.interface import ChatMessage, Completion, CompletionFault, ToolOffer
 
@@ -110,22 +109,19 @@ async def close_all(clients: Sequence[ModelClient]) -> None:
             stack.push_async_callback(client.aclose)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteAgent:
+def remote_agent(
+    client: ModelClient, scope: str, seed: int | None = None, temperature: float = 0.0
+) -> PerSession:
     """The agent under test, for one cell. Temperature and seed go where the endpoint takes them."""
 
-    client: ModelClient
-    scope: str
-    seed: int | None = None
-    temperature: float = 0.0
+    def agent(session_id: str) -> _Agent:
+        return _Agent(client, CallSite(scope, session_id, "agent"), seed, temperature)
 
-    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
-        site = CallSite(self.scope, session.session_id, "agent")
-        return _SessionAgent(self.client, site, self.seed, self.temperature)
+    return PerSession(agent)
 
 
 @dataclass(frozen=True, slots=True)
-class _SessionAgent:
+class _Agent:
     client: ModelClient
     site: CallSite
     seed: int | None

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from atr_client.errors import ConfigError
-from atr_data.constants import ORACLE_VARIANTS, VARIANTS
 from atr_data.episode import Episode
+from atr_data.variants import VARIANTS
 
 DEFAULT_MODEL = "gpt-5.4"
 ORACLE_FOLDER = "_oracle"
@@ -65,7 +65,7 @@ class CellKey:
     @property
     def relative_path(self) -> PurePosixPath:
         """The cell's folder below the outputs root. Oracle cells leave the episode out: see `seed`."""
-        panel = ORACLE_FOLDER if self.variant in ORACLE_VARIANTS else self.short_episode
+        panel = ORACLE_FOLDER if VARIANTS[self.variant].is_oracle else self.short_episode
         segment = [
             self.variant,
             f"model-{self._model_name}",

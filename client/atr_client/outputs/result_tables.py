@@ -11,8 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from atr_client.outputs.companion_table import companion_table
 from atr_client.models.meter import dollars
+from atr_client.outputs.companion_table import companion_table
 from atr_client.outputs.rows import Row
 from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
 from atr_evaluator import PayoffRow, payoff_table, pooled_companions

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from atr_client.errors import BudgetReached
-from atr_client.errors import CellAbort
+from atr_client.errors import BudgetReached, CellAbort
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_data.constants import CLEAN_TERMINATIONS
 from atr_data.episode import LearningSession, TestSession

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import read_manifest
-from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.rows import Row
-from atr_data.constants import VARIANTS
+from atr_data.variants import variant_rank
 from atr_evaluator import LEVEL, Comparison, compare_outcomes
 
 Test = tuple[str | int | None, ...]
@@ -55,7 +55,7 @@ def validity_line(model: str, rows: Sequence[Row], blind: Mapping[str, Sequence[
         folder = Path(row["runs_dir"])
         manifest = read_manifest(CellFolder(folder).manifest) or {}
         variants.setdefault(row["variant"] or "", {}).update(_outcomes(folder, manifest))
-    ordered = sorted(variants, key=lambda name: VARIANTS.index(name) if name in VARIANTS else len(VARIANTS))
+    ordered = sorted(variants, key=variant_rank)
     clauses = [f"\n  {_clause(variant, variants[variant], blind)}" for variant in ordered]
     return f"validity (one-sided exact McNemar test on the same tests, p < {LEVEL:g}):{''.join(clauses)}"
 

@@ -16,7 +16,7 @@ from atr_client.errors import CellAbort
 from atr_client.session.environments import CONNECTION_ERRORS
 from atr_client.session.recorder import SessionRecorder
 from atr_data.trajectory import Trajectory
-from atr_memory import MemoryStore, build_memory_server
+from atr_memory import MemoryLayer, MemoryStore, build_memory_server
 from atr_servers.connections import connect
 
 SERVER = "memory"
@@ -80,8 +80,8 @@ class MemoryClient:
 
 
 @asynccontextmanager
-async def open_memory(store: MemoryStore, namespace: str) -> AsyncGenerator[MemoryClient]:
-    async with connect(build_memory_server(store, namespace)) as client:
+async def open_memory(store: MemoryStore, namespace: str, layer: MemoryLayer) -> AsyncGenerator[MemoryClient]:
+    async with connect(build_memory_server(store, namespace, layer)) as client:
         await client.list_tools()
         yield MemoryClient(client)
 

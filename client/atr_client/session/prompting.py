@@ -6,10 +6,8 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-from atr_data.constants import ORACLE_VARIANTS, VARIANTS
+from atr_data.variants import VARIANTS
 from atr_ontology import load_ontology
-
-_NUDGED = tuple(v for v in VARIANTS if v not in (*ORACLE_VARIANTS, "default"))
 
 
 @cache
@@ -36,7 +34,7 @@ def system_prompt_parts(
     if session_type == "test":
         return [*parts, ("mode_test", prompt("mode_test"))]
     names = ["mode_learning", "send_protocol"]
-    if variant in _NUDGED:
+    if VARIANTS[variant].asks:
         names += ["standing_rule_def", f"variant_{variant}"]
     return parts + [(name, prompt(name)) for name in names]
 

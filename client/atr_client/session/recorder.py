@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from atr_data.calls import CallLog, CallRecord, SessionEnd, SessionStart
+from atr_data.calls import CallRecord, CallSink, SessionEnd, SessionStart
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRecorder:
     """Stamps each record with the session it belongs to. `attempt` counts from 1."""
 
-    log: CallLog
+    log: CallSink
     attempt: int
     session_id: str
     session_type: Literal["learning", "test"]

@@ -6,7 +6,7 @@ import hashlib
 import time
 
 from atr_client.errors import CellAbort
-from atr_client.models.base import AgentModel, PrivilegedModel, ToolSpec
+from atr_client.models.base import Model, ToolSpec, agent_for
 from atr_client.session.prompting import system_prompt
 from atr_client.session.transcript import Transcript
 from atr_client.session.turns import Environment, SessionSettings, TurnLoop
@@ -29,7 +29,7 @@ async def run_session(
     episode: Episode,
     session: LearningSession | TestSession,
     variant: str,
-    model: AgentModel | PrivilegedModel,
+    model: Model,
     memory_context: str | None,
     user: SimulatedUser | None,
     environment: Environment,
@@ -43,7 +43,7 @@ async def run_session(
     """
     started = time.monotonic()
     transcript = Transcript()
-    agent = model.for_session(episode, session) if isinstance(model, PrivilegedModel) else model
+    agent = agent_for(model, episode, session)
     try:
         transcript.system(system_prompt(session.session_type, variant, session.domain, memory_context))
         transcript.user(await _first_message(session, user, transcript))

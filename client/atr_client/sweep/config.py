@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 from pathlib import Path
 from types import UnionType
@@ -23,7 +23,8 @@ from pydantic import (
 from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, ModelOverride, Price, Reasoning, on_off
 from atr_client.models.wire import WireFormat
-from atr_data.constants import VARIANTS
+from atr_data.variants import VARIANTS
+from atr_memory import LAYERS
 
 MODEL_CATALOGUE = "models.yaml"
 """Stands among the run configurations, and is none."""
@@ -40,12 +41,12 @@ def _variant(name: str) -> str:
 def _layer(name: str) -> str:
     if name == "native":
         raise ValueError("a model's native memory cannot be used: sessions share the layer 'context' only")
-    if name != "context":
-        raise ValueError(f"unknown memory layer {name!r}; there is one: context")
+    if name not in LAYERS:
+        raise ValueError(f"unknown memory layer {name!r}{suggestion(name, LAYERS)}")
     return name
 
 
-Variant = Annotated[str, AfterValidator(_variant)]
+VariantName = Annotated[str, AfterValidator(_variant)]
 
 
 class _Section(BaseModel):
@@ -168,7 +169,7 @@ class RunConfig(_Section):
 
     name: str
     episodes: EpisodeConfig = EpisodeConfig()
-    variants: list[Variant] = Field(min_length=1)
+    variants: list[VariantName] = Field(min_length=1)
     models: list[Annotated[ModelChoice, BeforeValidator(_choice)]] = Field(min_length=1)
     reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = "on"
     registry: Catalogue = Catalogue()
@@ -224,7 +225,7 @@ def packaged_configs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml")) if path.name != MODEL_CATALOGUE}
 
 
-def suggestion(word: str, known: tuple[str, ...] | list[str]) -> str:
+def suggestion(word: str, known: Collection[str]) -> str:
     """`; did you mean ...?` when something is near, else `; one of: ...`."""
     if near := difflib.get_close_matches(word, known, n=1):
         return f"; did you mean {near[0]!r}?"

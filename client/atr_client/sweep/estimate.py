@@ -13,9 +13,9 @@ from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.spending import on_disk
 from atr_client.sweep.config import Role
 from atr_client.sweep.endpoints import RemoteSpec
-from atr_data.constants import ORACLE_VARIANTS
 from atr_data.episode import Episode
 from atr_data.usage import Usage
+from atr_data.variants import VARIANTS
 
 ROLE_USAGE: Mapping[Role, str] = {"router": "router", "classifier": "classifier", "simulator": "user_sim"}
 """The name under which trajectories count each role of the user."""
@@ -93,7 +93,7 @@ class Measured:
             if found := self.sums.get(like):
                 count, total = found
                 return _scaled(total, sessions / count), source
-        name = "oracle" if kind == "test" and variant in ORACLE_VARIANTS else kind
+        name = "oracle" if kind == "test" and VARIANTS[variant].is_oracle else kind
         return _scaled(DEFAULTS[name, role], sessions), "defaults"
 
 
@@ -121,7 +121,7 @@ def _estimate(
     variant: str,
     measured: Measured,
 ) -> Estimate:
-    learning = 0 if variant in ORACLE_VARIANTS else sum(len(e.learning_sessions) for e in episodes)
+    learning = 0 if VARIANTS[variant].is_oracle else sum(len(e.learning_sessions) for e in episodes)
     tests = sum(len(e.test_sessions) for e in episodes)
     parts: list[tuple[RemoteModel, str, str, int]] = []
     if spec:

@@ -17,7 +17,7 @@ class OtherPersonas:
         self._seed = seed
         self._read: dict[Path, Episode] = {}
 
-    def of(self, episode: Episode, path: Path) -> list[Episode]:
+    def than(self, episode: Episode, path: Path) -> list[Episode]:
         """The episodes of all other personas in the folder, or beside `path` when that is elsewhere.
 
         Raises DataError when one of them cannot be used.

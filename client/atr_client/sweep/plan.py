@@ -12,7 +12,7 @@ from typing import Any
 
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cell.definition import Cell, CellOptions
-from atr_client.cell.episode_runner import EpisodeRunner, UserMaker
+from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
 from atr_client.errors import ConfigError
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
@@ -22,7 +22,7 @@ from atr_client.sweep.config import ModelChoice, Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.other_personas import OtherPersonas
 from atr_client.sweep.registry import chosen_models, role_specs, taught
-from atr_client.sweep.simulated_users import model_users, offline_users
+from atr_client.sweep.simulated_users import chosen_classifier, model_users
 from atr_data import load_episode, packaged_episodes_dir, select_episodes
 from atr_data.shuffle import reordered
 
@@ -109,12 +109,12 @@ def plan_cells(
     user_sim = _recorded_user(config, roles)
     users_of = _users(config, roles, clients)
     cells: dict[str, Cell] = {}
-    peers = OtherPersonas(folder, config.episodes.shuffle_references)
+    others = OtherPersonas(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
         on_file = load_episode(path)
         digest = episode_sha256(on_file)
         episode = reordered(on_file, config.episodes.shuffle_references)
-        for entry in (taught(entry, partial(peers.of, episode, path)) for entry in models):
+        for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
             for variant in config.variants:
                 key = CellKey.of(
                     episode,
@@ -156,7 +156,7 @@ def _users(
 ) -> Callable[[CellKey], UserMaker]:
     if roles:
         return lambda key: model_users(roles, clients, key.cell_id)
-    offline = offline_users(config.user_sim)
+    offline = offline_users(chosen_classifier(config.user_sim.encoder))
     return lambda _: offline
 
 

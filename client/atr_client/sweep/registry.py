@@ -9,40 +9,37 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from atr_client.agents import OFFLINE_MODELS
-from atr_client.agents.majority import PeerModel
+from atr_client.agents import OFFLINE_MODELS, OfflineModel
 from atr_client.errors import ConfigError
-from atr_client.models.base import AgentModel, ModelReply, PrivilegedModel, ToolSpec
+from atr_client.models.base import AgentModel, Model, ModelReply, PerSession, Privileged, ToolSpec
 from atr_client.models.catalogue import Catalogue, Reasoning, packaged_catalogue
-from atr_client.models.remote import RemoteAgent
+from atr_client.models.remote import remote_agent
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import ModelIdentity
 from atr_client.outputs.provenance import episode_sha256
 from atr_client.sweep.config import PAPER_ROLES, ModelChoice, Role, RunConfig, suggestion
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
-from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.episode import Episode
 from atr_data.trajectory import Message
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """An offline model by its id. `make` gives a fresh agent for a cell; `learnt_from` are digests of the
-    episodes whose labels it was taught."""
+    """An offline model by its id. `others` are the episodes whose labels it was taught."""
 
     model_id: str
-    summary: str
-    make: Callable[[], AgentModel | PrivilegedModel]
-    privileged: bool = False
+    offline: OfflineModel
     reasoning: Reasoning | None = "on"
-    learnt_from: Sequence[str] = ()
+    others: Sequence[Episode] = ()
 
     @property
     def identity(self) -> ModelIdentity:
-        entry = json.dumps([self.model_id, self.privileged, *self.learnt_from])
-        return ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), self.privileged)
+        privileged = self.offline.privileged
+        entry = json.dumps([self.model_id, privileged, *map(episode_sha256, self.others)])
+        return ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), privileged)
 
-    def agent(self, key: CellKey, clients: ModelClients) -> AgentModel | PrivilegedModel:
-        return limited(self.make(), clients.limiter(self.model_id))
+    def agent(self, key: CellKey, clients: ModelClients) -> Model:
+        return limited(self.offline.model(self.others), clients.limiter(self.model_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +60,23 @@ class RemoteEntry:
     def identity(self) -> ModelIdentity:
         return ModelIdentity(self.spec.digest)
 
-    def agent(self, key: CellKey, clients: ModelClients) -> AgentModel | PrivilegedModel:
-        return RemoteAgent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)
+    def agent(self, key: CellKey, clients: ModelClients) -> Model:
+        return remote_agent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)
 
 
 def taught(
-    entry: ModelEntry | RemoteEntry, peers: Callable[[], Sequence[Episode]]
+    entry: ModelEntry | RemoteEntry, others: Callable[[], Sequence[Episode]]
 ) -> ModelEntry | RemoteEntry:
-    """The entry, taught the peers if its model learns from other personas; else `peers` is not called."""
-    if not isinstance(entry, ModelEntry) or not isinstance(model := entry.make(), PeerModel):
-        return entry
-    episodes = peers()
-    digests = [episode_sha256(episode) for episode in episodes]
-    return replace(entry, make=lambda: model.taught(episodes), learnt_from=digests)
+    """The entry, taught the episodes of other personas if its model learns from them; else `others` is not
+    called."""
+    if isinstance(entry, ModelEntry) and entry.offline.teach:
+        return replace(entry, others=others())
+    return entry
 
 
 def known_models() -> list[ModelEntry]:
     """The offline models; those of the catalogue are found by `find_model` too."""
-    return [
-        ModelEntry(model_id, model.summary, model.make, model.privileged)
-        for model_id, model in OFFLINE_MODELS.items()
-    ]
+    return [ModelEntry(model_id, model) for model_id, model in OFFLINE_MODELS.items()]
 
 
 def find_model(
@@ -168,20 +161,10 @@ class LimitedModel:
             return await self.model.respond(messages, tools)
 
 
-@dataclass(frozen=True, slots=True)
-class LimitedPrivilegedModel:
-    """The same for a model that is shown the labels."""
-
-    model: PrivilegedModel
-    limiter: anyio.CapacityLimiter
-
-    def for_session(self, episode: Episode, session: LearningSession | TestSession) -> AgentModel:
-        return LimitedModel(self.model.for_session(episode, session), self.limiter)
-
-
-def limited(
-    model: AgentModel | PrivilegedModel, limiter: anyio.CapacityLimiter
-) -> AgentModel | PrivilegedModel:
-    if isinstance(model, PrivilegedModel):
-        return LimitedPrivilegedModel(model, limiter)
+def limited(model: Model, limiter: anyio.CapacityLimiter) -> Model:
+    """The same model, of the same standing, with every call in its turn."""
+    if isinstance(model, Privileged):
+        return Privileged(lambda episode, session: LimitedModel(model.agent(episode, session), limiter))
+    if isinstance(model, PerSession):
+        return PerSession(lambda session_id: LimitedModel(model.agent(session_id), limiter))
     return LimitedModel(model, limiter)

@@ -8,7 +8,7 @@ from atr_client.cell.episode_runner import UserMaker
 from atr_client.errors import ConfigError
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
-from atr_client.sweep.config import Encoder, Role, UserSimConfig
+from atr_client.sweep.config import Encoder, Role
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode, LearningSession
 from atr_user_sim import (
@@ -20,18 +20,7 @@ from atr_user_sim import (
     simulated_user,
 )
 from atr_user_sim.interface import Classifier
-from atr_user_sim.offline import OfflineSimulator, offline_classifier, offline_router
-
-
-def offline_users(config: UserSimConfig) -> UserMaker:
-    """Makes the user of each learning session from the deterministic roles."""
-    router, classifier = offline_router(), chosen_classifier(config.encoder)
-
-    def make(episode: Episode, session: LearningSession) -> SimulatedUser:
-        simulator = OfflineSimulator(UserBrief.of(episode, session))
-        return simulated_user(router, classifier, simulator, episode.rules)
-
-    return make
+from atr_user_sim.offline import offline_classifier
 
 
 def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from atr_client.agents.gold import GoldModel
-from atr_client.cell.episode_runner import EpisodeRunner
+from atr_client.agents.gold import gold_model
+from atr_client.cell.episode_runner import EpisodeRunner, offline_users
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import SessionSettings
-from atr_client.sweep.config import UserSimConfig
-from atr_client.sweep.simulated_users import offline_users
 from atr_data import load_episode, select_episodes
 from atr_data.calls import CallLog
 from atr_data.trajectory import Trajectory
@@ -20,12 +18,12 @@ from atr_evaluator import evaluate_episode
 async def test_gold_ends_every_learning_session_and_passes_every_test(
     official_dir: Path, tmp_path: Path
 ) -> None:
-    user_of = offline_users(UserSimConfig())
+    user_of = offline_users()
     endings: Counter[str] = Counter()
     passed = total = 0
     for path in select_episodes(["all"], official_dir / "episodes"):
         episode = load_episode(path)
-        play = EpisodeRunner(episode, "default", GoldModel(), user_of, SessionSettings())
+        play = EpisodeRunner(episode, "default", gold_model(), user_of, SessionSettings())
         trajectories: list[Trajectory] = []
         with CallLog(tmp_path / f"{episode.persona_id}.jsonl") as log:
             for session in [*episode.learning_sessions, *episode.test_sessions]:

@@ -39,7 +39,7 @@ async def play_tests(model_id: str, episode: Episode, folder: Path, context: boo
                     episode=episode,
                     session=session,
                     variant="default",
-                    model=OFFLINE_MODELS[model_id].make(),
+                    model=OFFLINE_MODELS[model_id].model(),
                     memory_context=statement,
                     user=None,
                     environment=environment,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from atr_client.agents.gold import GoldModel
+from atr_client.agents.gold import gold_model
 from atr_client.sweep.config import load_config
 from atr_client.sweep.plan import Overrides, plan_cells
 from atr_client.sweep.registry import chosen_models
@@ -42,7 +42,7 @@ def test_an_estimate_rests_on_defaults_and_then_on_what_was_measured(
     tmp_path: Path, llmock_server: LlmockServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     episodes = short_quickstart(tmp_path / "episodes", learning=2, tests=slice(0, 2))
-    script, _ = offline_script(tmp_path / "offline", episodes, GoldModel(), "oracle_target", {"agent": "m1"})
+    script, _ = offline_script(tmp_path / "offline", episodes, gold_model(), "oracle_target", {"agent": "m1"})
     llmock_server.queue(*script)
     model = {**LAB, "base_url": f"{llmock_server.url}/v1"}
     models = [model, "offline/noop", {**model, "id": "lab/m2", "price": None}]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from atr_client.agents.asker import Asker
-from atr_client.agents.gold import GoldModel
+from atr_client.agents.gold import gold_model
 from atr_data import load_trajectory
 from tests.support.command import call, only_row, trajectories, write_config
 from tests.support.mock_provider import LlmockServer
@@ -35,7 +35,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def gold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Script, Any]:
     folder = tmp_path_factory.mktemp("gold")
-    return offline_script(folder, QUICKSTART.parent, GoldModel(), "atr", {"agent": "m1"})
+    return offline_script(folder, QUICKSTART.parent, gold_model(), "atr", {"agent": "m1"})
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.cells import manifest_of, small_episode
 
 from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import completed, gate, read_manifest, resumed
 from atr_client.outputs.provenance import collect_provenance
+from tests.support.cells import manifest_of, small_episode
 
 KEY = CellKey("pp_a", "pp_a_seed000", "atr", seed=0)
 

@@ -15,7 +15,7 @@ import pytest
 from mcp import StdioServerParameters
 
 from atr_client.errors import CellAbort
-from atr_client.models.base import Finish, ModelReply, ToolSpec
+from atr_client.models.base import Finish, ModelReply, Privileged, ToolSpec
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import run_session
@@ -233,10 +233,9 @@ async def test_a_server_that_cannot_be_reached_aborts_the_cell(tmp_path: Path) -
 
 
 async def test_a_privileged_model_is_shown_the_session(tmp_path: Path) -> None:
-    class Peeking:
-        def for_session(self, episode: Episode, session: Any) -> Script:
-            assert (episode, session) == (EPISODE, SESSION)
-            return Script(FINISH)
+    def peeking(episode: Episode, session: Any) -> Script:
+        assert (episode, session) == (EPISODE, SESSION)
+        return Script(FINISH)
 
     with CallLog(tmp_path / "calls.jsonl") as log:
         recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
@@ -245,7 +244,7 @@ async def test_a_privileged_model_is_shown_the_session(tmp_path: Path) -> None:
                 episode=EPISODE,
                 session=SESSION,
                 variant="default",
-                model=Peeking(),
+                model=Privileged(peeking),
                 memory_context="remembered",
                 user=None,
                 environment=environment,

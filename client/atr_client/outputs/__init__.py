@@ -1,0 +1,1 @@
+"""What a run writes and what is read back of it."""
