@@ -124,6 +124,16 @@ def datagen_score_sheet(answers: tuple[Path, ...], sources: tuple[Path, ...]) ->
     return score_sheet_command(answers, sources)
 
 
+@datagen.command("calibration-set")
+@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=_FILE)
+@click.option("--out", type=_FILE, required=True, help="Folder for the labelled turns.")
+def datagen_calibration_set(sources: tuple[Path, ...], out: Path) -> None:
+    """Write the question lines as labelled turns, with persona and writer as groups."""
+    from atr_client.cli.reading_commands import calibration_set_command
+
+    calibration_set_command(sources, out)
+
+
 @datagen.command("new-persona")
 @click.argument("persona")
 @click.option("--plan", type=_FILE, default=Path("data/plan.csv"), help="The table that `plan` wrote.")

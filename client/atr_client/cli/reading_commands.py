@@ -13,6 +13,13 @@ from atr_data.errors import DataError
 from atr_data.files import write_atomic
 from atr_datagen.gates.report import CheckReport
 from atr_datagen.readings.answers import Reading
+from atr_datagen.readings.calibration_set import (
+    CLASSIFIER,
+    ROUTER,
+    as_lines,
+    classifier_lines,
+    router_lines,
+)
 from atr_datagen.readings.score import mark, score
 from atr_datagen.readings.sheet import Kind, Sheet, make_sheet
 from atr_datagen.source.compile import Compiled, read_sources
@@ -62,6 +69,15 @@ def score_sheet_command(answers: Sequence[Path], sources: Sequence[Path]) -> int
     for line in found.lines():
         click.echo(line)
     return 0 if found.ok else 1
+
+
+def calibration_set_command(sources: Sequence[Path], out: Path) -> None:
+    with reported_errors():
+        compiled = _compiled(sources, ())
+        out.mkdir(parents=True, exist_ok=True)
+        for name, lines in ((CLASSIFIER, classifier_lines(compiled)), (ROUTER, router_lines(compiled))):
+            write_atomic(out / name, as_lines(lines))
+            click.echo(out / name)
 
 
 def _compiled(sources: Sequence[Path], only: Sequence[str]) -> list[Compiled]:
