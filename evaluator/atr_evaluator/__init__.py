@@ -3,7 +3,9 @@
 from atr_evaluator.cell_score import SCORER_VERSION, CellScore, score_cell
 from atr_evaluator.companions import pooled_companions
 from atr_evaluator.evaluate import evaluate_calls, evaluate_episode
+from atr_evaluator.guess_bound import GuessBound, guess_bound
 from atr_evaluator.sessions import SessionResult
+from atr_evaluator.spraying import is_sprayed, sprayed_passes
 from atr_evaluator.sweep import (
     EXIT_FAILED,
     EXIT_INCOMPLETE,
@@ -26,6 +28,7 @@ __all__ = [
     "CellIdentity",
     "CellScore",
     "Comparison",
+    "GuessBound",
     "PayoffRow",
     "SessionResult",
     "compare_outcomes",
@@ -33,10 +36,13 @@ __all__ = [
     "evaluate_episode",
     "exact_sign_test",
     "exit_code",
+    "guess_bound",
+    "is_sprayed",
     "payoff_table",
     "pooled_companions",
     "score_cell",
     "score_row",
+    "sprayed_passes",
     "summary",
     "trace_footer",
 ]

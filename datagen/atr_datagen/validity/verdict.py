@@ -78,7 +78,7 @@ def judge(metrics: Metrics, expected: Expected | None = None) -> list[Verdict]:
 def _verdict(bound: Bound, found: float, personas: int, expected: Expected) -> Verdict:
     if bound.in_sample and bound.metric in expected:
         mean, deviation = expected[bound.metric]
-        limit = mean + DEVIATIONS * deviation
+        limit = round(mean + DEVIATIONS * deviation, 3)
         return Verdict(bound, limit, found, within(bound, found, limit))
     if personas >= bound.scope:
         return Verdict(bound, bound.value, found, within(bound, found, bound.value))
