@@ -31,7 +31,8 @@ def test_report_prints_the_bounds_and_writes_both_forms(
     compile_sources(SOURCE, tmp_path / "in")
     assert call("report", "all", "--episodes", tmp_path / "in", "--out", tmp_path / "out") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 60 and sum(line.startswith("pass") for line in lines) == 14
+    assert len(lines) == 61 and sum(line.startswith("pass") for line in lines) == 14
+    assert lines[-1].startswith("FAIL  guess bound 0.333, confirming 0.533")
     assert (tmp_path / "out" / "validity.md").read_text().startswith("# Validity report\n")
     assert len(json.loads((tmp_path / "out" / "validity.json").read_text())["bounds"]) == 60
 
