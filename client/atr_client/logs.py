@@ -7,19 +7,44 @@ that embeds the benchmark keeps its own logging. Prompts and keys are never put 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Self
 
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
-_CELL_FILE: ContextVar[TextIO | None] = ContextVar("atr_cell_file", default=None)
+from atr_data.files import naming, open_for_append
+
+_CELL_FILE: ContextVar[_RunLog | None] = ContextVar("atr_cell_file", default=None)
 _TERMINAL: ContextVar[Callable[[str], None] | None] = ContextVar("atr_terminal", default=None)
 _SHOWN_LEVELS = ("warning", "error", "critical")
 _RENDER_HUMAN = structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
+
+
+class _RunLog:
+    """Lines in a file, each written through at once; a line that was cut off is ended first."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = open_for_append(path)
+        if self._stream.seek(0, os.SEEK_END):
+            self._stream.seek(-1, os.SEEK_END)
+            if self._stream.read(1) != b"\n":
+                self._stream.write(b"\n")
+
+    def write(self, line: str) -> None:
+        with naming(self._path):
+            self._stream.write(f"{line}\n".encode("utf-8", "replace"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
 
 
 def get_logger() -> FilteringBoundLogger:
@@ -35,9 +60,7 @@ def route_structlog() -> None:
 @contextmanager
 def cell_log(path: Path, cell_id: str) -> Generator[None]:
     """Appends this context's lines to `path`, with the cell's id bound; a failure inside is logged last."""
-    with path.open("a", encoding="utf-8") as stream:
-        if stream.tell() and not path.read_bytes().endswith(b"\n"):
-            stream.write("\n")
+    with _RunLog(path) as stream:
         token = _CELL_FILE.set(stream)
         try:
             with structlog.contextvars.bound_contextvars(cell=cell_id):
@@ -72,8 +95,7 @@ def _processors() -> list[Processor]:
 def _deliver(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
     if stream := _CELL_FILE.get():
         formatted = structlog.processors.format_exc_info(logger, method, dict(event))
-        stream.write(json.dumps(formatted, ensure_ascii=False, default=repr) + "\n")
-        stream.flush()
+        stream.write(json.dumps(formatted, ensure_ascii=False, default=repr))
     show = _TERMINAL.get()
     if show and event["level"] in _SHOWN_LEVELS:
         brief: dict[str, Any] = {key: value for key, value in event.items() if key != "exc_info"}

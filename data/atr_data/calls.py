@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, BinaryIO, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from atr_data.errors import DataError
+from atr_data.files import naming, open_for_append
+from atr_data.reading import StrPath, read_records
+
+_BLOCK = 2**16
 
 
 class SessionRecord(BaseModel):
@@ -63,16 +67,28 @@ class CallSink(Protocol):
 
 
 class CallLog:
-    """Appends records to a file, each flushed as it is written. A torn last line is cut off first."""
+    """Appends records to a file, each written through at once. A torn last line is cut off first.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        _cut_torn_line(path)
-        self._stream = path.open("a", encoding="utf-8")
+    Raises DataError when the path is no file, and OSError with the path as the file system does; a record
+    that could not be written whole is taken back.
+    """
+
+    def __init__(self, path: StrPath) -> None:
+        self._path = Path(path)
+        self._stream = open_for_append(self._path)
+        _cut_torn_line(self._stream)
 
     def append(self, record: LogRecord) -> None:
-        self._stream.write(record.model_dump_json(exclude_none=True) + "\n")
-        self._stream.flush()
+        line = record.model_dump_json(exclude_none=True).encode() + b"\n"
+        before = self._stream.seek(0, os.SEEK_END)
+        with naming(self._path):
+            try:
+                while line:
+                    line = line[self._stream.write(line) :]
+            except OSError:
+                with suppress(OSError):
+                    self._stream.truncate(before)
+                raise
 
     def close(self) -> None:
         self._stream.close()
@@ -86,20 +102,23 @@ class CallLog:
         self.close()
 
 
-def _cut_torn_line(path: Path) -> None:
-    if path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
-        with path.open("r+b") as stream:
-            stream.truncate(data.rfind(b"\n") + 1)
+def _cut_torn_line(stream: BinaryIO) -> None:
+    """Looks for the last line's end from the end: what is behind it was not written whole."""
+    position = stream.seek(0, os.SEEK_END)
+    while position:
+        start = max(0, position - _BLOCK)
+        stream.seek(start)
+        found = stream.read(position - start).rfind(b"\n")
+        if found >= 0:
+            stream.truncate(start + found + 1)
+            return
+        position = start
+    stream.truncate(0)
 
 
-def read_calls(path: Path) -> Iterator[LogRecord]:
+def read_calls(path: StrPath) -> Iterator[LogRecord]:
     """The records of a log. A torn last line is ignored.
 
-    Raises DataError for a bad line anywhere else.
+    Raises DataError when the file cannot be read, and for a bad line anywhere else.
     """
-    lines = path.read_bytes().split(b"\n")
-    for number, line in enumerate(lines[:-1], start=1):
-        try:
-            yield _ADAPTER.validate_python(json.loads(line.decode()))
-        except ValueError as error:
-            raise DataError(f"line {number} is no call record: {ascii(line[:80])[1:]}", path=path) from error
+    return read_records(path, _ADAPTER.validate_python, "call record", torn_end=True)

@@ -1,28 +1,63 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and failures that say which file they are about."""
 
 from __future__ import annotations
 
 import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+from atr_data.reading import StrPath, Unreadable
 
 
-def write_atomic(path: Path, text: str) -> None:
+def write_atomic(path: StrPath, text: str) -> None:
     """Writes UTF-8 text so that a crash at any instant leaves the old file or the new one.
 
-    Raises OSError as the file system does; the temporary file is then gone.
+    Raises OSError with the path as the file system does; the temporary file is then gone.
     """
+    path = Path(path)
     temporary = path.with_name(path.name + ".tmp")
+    with naming(path):
+        try:
+            with temporary.open("w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def open_for_append(path: Path) -> BinaryIO:
+    """A file, made if need be, that is written without a buffer; seeking and truncating are allowed.
+
+    Raises Unreadable when the path is a folder, a pipe or a device, and OSError as the file system does.
+    """
+    with naming(path):
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK, 0o666)
+        except IsADirectoryError as error:
+            raise Unreadable("cannot be written: it is a folder", path=path) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Unreadable("cannot be written: it is no regular file", path=path)
+    return os.fdopen(descriptor, "r+b", buffering=0)
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Puts the file's name into a failure that has none: "no space left" alone helps nobody."""
     try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(path)
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

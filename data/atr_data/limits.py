@@ -6,8 +6,12 @@ import json
 import math
 from typing import Any, cast
 
+from atr_data.reading import MAX_NESTING
+
 MAX_DEPTH = 32
 """Levels of objects and lists; the arguments object is the first."""
+
+_LEVELS_AROUND = 10
 
 MAX_BYTES = 2**20
 """Size of the arguments as compact JSON in UTF-8."""
@@ -45,6 +49,26 @@ def check_arguments(arguments: object) -> str | None:
         if size > MAX_BYTES:
             return f"the arguments are larger than {MAX_BYTES} bytes of JSON"
     return None
+
+
+def is_storable(value: object) -> bool:
+    """Whether a value from outside can be written into a file that our own reader takes: finite numbers,
+    encodable text, and levels to spare for what stands around it."""
+    level: list[object] = [value]
+    for _ in range(MAX_NESTING - _LEVELS_AROUND):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                below += cast("dict[object, object]", item).keys()
+                below += cast("dict[object, object]", item).values()
+            elif isinstance(item, list):
+                below += cast("list[object]", item)
+            elif _problem(item):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
 
 
 def _problem(scalar: object) -> str | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from atr_data.episode import Reference, TestSession
-from atr_data.reference_types import REFERENCE_TYPES
 from atr_ontology import Parameter, load_ontology
 
 _CONSTANTS: Mapping[str, Any] = {
@@ -41,7 +40,7 @@ def complete_arguments(session: TestSession, tool: str, arguments: Mapping[str, 
 
 def _any_value(parameter: Parameter, session: TestSession, filled: Mapping[str, Any]) -> Any:
     if ids := _ids(parameter.name, session.domain, session.local_env.references):
-        return ids[:1] if parameter.type == "array[string]" else ids[0]
+        return ids[:1] if parameter.takes_many else ids[0]
     if parameter.enum:
         return parameter.enum[0]
     if parameter.name == "new_value":
@@ -58,11 +57,6 @@ def _new_value(field: str) -> str:
 
 def _ids(parameter: str, domain: str, references: Sequence[Reference]) -> list[str]:
     """Ids among the references that the parameter can take, in order."""
-    found: list[str] = []
-    for reference in references:
-        kind = REFERENCE_TYPES.get(domain, {}).get(reference.type)
-        if kind and parameter in kind.parameters:
-            found.append(reference.id)
-        elif kind and kind.link and parameter in kind.link_parameters and reference.attributes.get(kind.link):
-            found.append(str(reference.attributes[kind.link]))
-    return found
+    types = load_ontology().objects(domain)
+    named = (types[r.type].id_for(parameter, r.id, r.attributes) for r in references if r.type in types)
+    return [name for name in named if name is not None]

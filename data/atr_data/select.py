@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
 from atr_data.errors import DataError
+from atr_data.reading import StrPath, Unreadable, path_problem
+from atr_data.yaml_reading import read_yaml
 
 SPLITS_FILE = "splits.yaml"
 _EPISODE_ID = re.compile(r"(.+)_seed(\d+)")
@@ -30,7 +30,7 @@ def packaged_episodes_dir() -> Path:
     raise DataError("no episodes in this installation; give a folder", path=package)
 
 
-def select_episodes(selectors: Sequence[str], folder: Path) -> list[Path]:
+def select_episodes(selectors: Sequence[str], folder: StrPath) -> list[Path]:
     """The episode files that any of the selectors means, each once, in the order of the selectors.
 
     A selector is `all`, a persona id, an episode id, a glob over those, `split:NAME`, or the path of a file.
@@ -38,6 +38,7 @@ def select_episodes(selectors: Sequence[str], folder: Path) -> list[Path]:
 
     Raises DataError for a folder without episodes and for a selector that means none; it names what is near.
     """
+    folder = Path(folder)
     known = episode_files(folder)
     chosen: dict[Path, None] = {}
     for selector in selectors:
@@ -45,8 +46,11 @@ def select_episodes(selectors: Sequence[str], folder: Path) -> list[Path]:
     return list(chosen)
 
 
-def episode_files(folder: Path) -> dict[str, Path]:
+def episode_files(folder: StrPath) -> dict[str, Path]:
     """Episode id to file, sorted by id. Episode files are those named `<persona>_seedNNN.json`."""
+    if problem := path_problem(folder):
+        raise DataError(problem)
+    folder = Path(folder)
     if not folder.is_dir():
         raise DataError("no such folder", path=folder)
     found = sorted(folder.glob("*.json")) + sorted(folder.glob("**/personas/*/episodes/*.json"))
@@ -56,6 +60,8 @@ def episode_files(folder: Path) -> dict[str, Path]:
 
 def _select(selector: str, folder: Path, known: dict[str, Path]) -> list[Path]:
     if selector.endswith(".json"):
+        if problem := path_problem(selector):
+            raise DataError(problem)
         path = Path(selector)
         if not path.is_file():
             raise DataError("no such file", path=path)
@@ -93,12 +99,12 @@ def _split(name: str, folder: Path, known: dict[str, Path]) -> list[Path]:
 
 def _listed_splits(folder: Path) -> dict[str, list[str]]:
     path = folder / SPLITS_FILE
-    if not path.is_file():
+    if not path.exists():
         return {}
     try:
-        data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise DataError(f"cannot be read: {error}", path=path) from error
+        data: Any = read_yaml(path)
+    except Unreadable as error:
+        raise DataError(f"cannot be read: {error.reason}", path=path) from error
     if not isinstance(data, dict):
         raise DataError("should map split names to lists of persona ids", path=path)
     splits = cast(dict[str, Any], data)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -13,16 +12,25 @@ from pydantic import BaseModel, ValidationError
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, GoldStep, LearningSession, LocalEnv, RequiredAction, Rule, TestSession
 from atr_data.errors import DataError
-from atr_data.load import describe, is_plain_name, named_ids, read_json
-from atr_data.reference_types import LINK_PREFIXES, REFERENCE_TYPES
+from atr_data.limits import check_arguments
+from atr_data.load import describe, name_problem, named_ids
+from atr_data.reading import StrPath, read_json
 from atr_ontology import DOMAINS, Tool, load_ontology
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """`harmless`: an error of order, with which the episode can be played all the same."""
+
     level: Literal["error", "warning"]
     key: str
     message: str
+    harmless: bool = False
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps the episode from being played as it is written."""
+        return self.level == "error" and not self.harmless
 
     def __str__(self) -> str:
         return f"{self.level}: {self.key}: {self.message}"
@@ -33,7 +41,7 @@ Session = LearningSession | TestSession
 _READ_BY_NOBODY: Mapping[type[BaseModel], frozenset[str]] = {TestSession: frozenset({"gold_value"})}
 
 
-def validate_episode(path: Path) -> list[Finding]:
+def validate_episode(path: StrPath) -> list[Finding]:
     """All findings on a file, errors first. A file that does not load gives errors, never an exception."""
     try:
         data = read_json(path)
@@ -55,7 +63,10 @@ def episode_errors(episode: Episode) -> list[Finding]:
         *(item for session in episode.learning_sessions for item in _learning(session)),
         *(item for session in episode.test_sessions for item in _test(session, episode)),
     ]
-    return [Finding("error", key, message) for key, message in found]
+    return [
+        *(Finding("error", key, message) for key, message in found),
+        *(Finding("error", key, message, harmless=True) for key, message in _order(episode)),
+    ]
 
 
 def unknown_fields(model: type[BaseModel], data: Any, key: str = "") -> Iterator[str]:
@@ -82,22 +93,26 @@ def _unknown_below(model: type[BaseModel], value: Any, key: str) -> Iterator[str
 
 def _ids(episode: Episode) -> Found:
     for key, name in named_ids(episode):
-        if not is_plain_name(name):
-            yield key, f"is no plain name (letters, digits, _, -): {name!r}"
-    prefixes = (f"{episode.persona_id}_seed", f"{episode.persona_id}_drawn_seed")
-    if not episode.episode_id.startswith(prefixes) or episode.seed is None:
-        yield "episode_id", f"should be {episode.persona_id}_seedNNN; is {episode.episode_id!r}"
+        if problem := name_problem(name):
+            yield key, problem
     sessions = [s.session_id for s in (*episode.learning_sessions, *episode.test_sessions)]
     for kind, ids in (("rules", [r.rule_id for r in episode.rules]), ("sessions", sessions)):
         yield from ((f"{kind}[{name}]", f"id stands {n} times") for name, n in Counter(ids).items() if n > 1)
 
 
-def _rules(episode: Episode) -> Found:
+def _order(episode: Episode) -> Found:
+    prefixes = (f"{episode.persona_id}_seed", f"{episode.persona_id}_drawn_seed")
+    if not episode.episode_id.startswith(prefixes) or episode.seed is None:
+        yield "episode_id", f"should be {episode.persona_id}_seedNNN; is {episode.episode_id!r}"
     tested = {test.rule_id for test in episode.test_sessions}
     for rule in episode.rules:
-        key = f"rules[{rule.rule_id}]"
         if rule.rule_id not in tested:
-            yield key, "has no test session"
+            yield f"rules[{rule.rule_id}]", "has no test session"
+
+
+def _rules(episode: Episode) -> Found:
+    for rule in episode.rules:
+        key = f"rules[{rule.rule_id}]"
         yield from ((f"{key}.action_step", message) for message in _action_step(rule))
     known = {rule.rule_id for rule in episode.rules}
     for name in episode.metadata.selected_rules or []:
@@ -115,7 +130,7 @@ def _action_step(rule: Rule) -> Iterator[str]:
     match rule.check_type:
         case "tool_identity" if step.param is not None:
             yield f"param should be null for tool_identity; is {step.param!r}"
-        case "param_id" if parameter is None or not parameter.name.endswith(("_id", "_ids")):
+        case "param_id" if parameter is None or not parameter.names_object:
             yield f"param should be an id parameter of {tool.name}; is {step.param!r}"
         case "param_enum" if parameter is None or not parameter.enum:
             yield f"param should be an enum parameter of {tool.name}; is {step.param!r}"
@@ -166,8 +181,10 @@ def _world(session: Session, key: str) -> Found:
 
 def _references(env: LocalEnv, domain: str, key: str) -> Found:
     for reference in env.references:
-        if reference.type not in REFERENCE_TYPES[domain]:
+        if reference.type not in load_ontology().objects(domain):
             yield key, f"{reference.id}: {domain} knows no reference type {reference.type!r}"
+        if problem := check_arguments(reference.attributes):
+            yield key, f"{reference.id}: attributes: {problem}"
     for name, count in Counter(reference.id for reference in env.references).items():
         if count > 1:
             yield key, f"{name}: id stands {count} times"
@@ -211,9 +228,8 @@ def _required(action: RequiredAction, test: TestSession, rule: Rule | None) -> I
 
 
 def _missing_golds(name: str, gold: Any, env: LocalEnv) -> Iterator[str]:
-    linked = {
-        str(r.attributes[link]) for r in env.references for link in LINK_PREFIXES if link in r.attributes
-    }
+    links = load_ontology().link_prefixes
+    linked = {str(r.attributes[link]) for r in env.references for link in links if link in r.attributes}
     known = linked | {reference.id for reference in env.references}
     golds = cast(list[Any], gold) if isinstance(gold, list) else [gold]
     yield from (f"gold {name} {item!r} is no object of the session" for item in golds if item not in known)

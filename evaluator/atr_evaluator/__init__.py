@@ -1,6 +1,7 @@
 """Scores runs of the benchmark. Needs no MCP, no model and no network."""
 
-from atr_evaluator.cell_score import SCORER_VERSION, CellScore, score_cell
+from atr_evaluator.agent_calls import Attempt, TranscriptCall, finished_attempts, transcript_calls
+from atr_evaluator.cell_score import SCORER_VERSION, CellScore, evaluate_cell, inputs_digest, score_cell
 from atr_evaluator.companions import pooled_companions
 from atr_evaluator.evaluate import evaluate_calls, evaluate_episode
 from atr_evaluator.guess_bound import GuessBound, guess_bound
@@ -25,18 +26,23 @@ __all__ = [
     "EXIT_OK",
     "LEVEL",
     "SCORER_VERSION",
+    "Attempt",
     "CellIdentity",
     "CellScore",
     "Comparison",
     "GuessBound",
     "PayoffRow",
     "SessionResult",
+    "TranscriptCall",
     "compare_outcomes",
     "evaluate_calls",
+    "evaluate_cell",
     "evaluate_episode",
     "exact_sign_test",
     "exit_code",
+    "finished_attempts",
     "guess_bound",
+    "inputs_digest",
     "is_sprayed",
     "payoff_table",
     "pooled_companions",
@@ -45,4 +51,5 @@ __all__ = [
     "sprayed_passes",
     "summary",
     "trace_footer",
+    "transcript_calls",
 ]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -16,13 +16,18 @@ from atr_data.episode import Episode
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
 from atr_data.load import load_trajectory
+from atr_data.reading import StrPath, read_bytes, read_json
 from atr_data.trajectory import Trajectory
-from atr_evaluator.evaluate import Evaluation, score_log, score_trajectories
+from atr_evaluator.agent_calls import finished_attempts
+from atr_evaluator.consistency import Difference, differences
+from atr_evaluator.evaluate import score_log, score_trajectories
 
 SCORER_VERSION = "1"
 """Changes whenever the same inputs may give another number."""
 
 Source = Literal["trajectories", "calls"]
+ContextsOf = Callable[[Sequence[Trajectory]], Mapping[str, str]]
+"""From a cell's trajectories to the SHA-256 of the memory text of each session, by session id."""
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +40,11 @@ class CellScore:
     path: Path
 
     @property
+    def verified(self) -> bool | None:
+        """Whether trajectories and call log tell the same; None where they were not compared."""
+        return self.document["verified"]
+
+    @property
     def incomplete(self) -> bool:
         """Whether a learning or test session of the episode has no readable result."""
         metrics = self.document["metrics"]
@@ -42,40 +52,28 @@ class CellScore:
 
 
 def score_cell(
-    cell_dir: Path, episode: Episode, *, variant: str | None, source: Source = "trajectories"
+    cell_dir: StrPath,
+    episode: Episode,
+    *,
+    variant: str | None,
+    source: Source = "trajectories",
+    cross_check: bool = True,
+    contexts_of: ContextsOf | None = None,
 ) -> CellScore:
-    """Scores a cell and writes its `eval.json`, whole or not at all.
+    """Scores a cell and writes its `eval.json`, whole or not at all: see `evaluate_cell`.
 
-    `variant` is used when no readable manifest names the cell's own. A trajectory file that cannot be parsed
-    is skipped with a warning, listed under `parse_errors`, and its session is missing. Beside the keys that
-    `evaluate_episode` returns, the file tells `companions` (see `companion_metrics`), `scorer_version`,
-    `source`, `inputs_sha256` (over the episode, the variant and the files read), `parse_errors`, `ignored`,
-    `diagnostics` and `not_available`.
-
-    Raises DataError when there is nothing to score, the call log has a bad line, or the file cannot be
-    written.
+    Raises DataError when there is nothing to score, the source cannot be read, or the file cannot be written.
     """
-    variant = _manifest_variant(cell_dir / "cell_manifest.json") or variant
-    errors: list[dict[str, str]] = []
-    if source == "trajectories":
-        paths = _trajectory_paths(cell_dir)
-        evaluation = score_trajectories(episode, list(_parsed(paths, errors)), variant)
-    else:
-        paths = [cell_dir / "calls.jsonl"]
-        evaluation = _score_log(paths[0], episode, variant)
-    path = cell_dir / "eval.json"
+    path = Path(cell_dir) / "eval.json"
     try:
-        document = {
-            **evaluation.document,
-            "companions": evaluation.companions,
-            "scorer_version": SCORER_VERSION,
-            "source": source,
-            "inputs_sha256": _digest(episode, variant, paths),
-            "parse_errors": errors,
-            "ignored": evaluation.scoring.ignored,
-            "diagnostics": evaluation.scoring.diagnostics,
-            "not_available": evaluation.not_available,
-        }
+        document = evaluate_cell(
+            cell_dir,
+            episode,
+            variant=variant,
+            source=source,
+            cross_check=cross_check,
+            contexts_of=contexts_of,
+        )
         text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     except ValueError as error:
         raise DataError(f"the inputs hold what JSON cannot: {error}", path=path) from error
@@ -86,10 +84,84 @@ def score_cell(
     return CellScore(document, path)
 
 
+def evaluate_cell(
+    cell_dir: StrPath,
+    episode: Episode,
+    *,
+    variant: str | None,
+    source: Source = "trajectories",
+    cross_check: bool = True,
+    contexts_of: ContextsOf | None = None,
+) -> dict[str, Any]:
+    """What stands in a cell's `eval.json`.
+
+    `variant` is used when no readable manifest names the cell's own. A trajectory file that cannot be parsed
+    is skipped with a warning, listed under `parse_errors`, and its session is missing. Beside the keys that
+    `evaluate_episode` returns, the document tells `companions` (see `companion_metrics`), `scorer_version`,
+    `source`, `inputs_sha256` (over the episode, the variant and the files), `parse_errors`, `ignored`,
+    `diagnostics`, `not_available`, and with `cross_check` whether trajectories and call log tell the same:
+    `verified` (null where one of them is lacking) and `differences`. `contexts_of` tells from the
+    trajectories which memory text each session should have seen.
+
+    Raises DataError when there is nothing to score, or the source cannot be read.
+    """
+    folder, log = Path(cell_dir), Path(cell_dir) / "calls.jsonl"
+    variant = _manifest_variant(folder / "cell_manifest.json") or variant
+    errors: list[dict[str, str]] = []
+    trajectories: dict[str, Trajectory] = {}
+    if source == "trajectories" or (folder / "trajectories").is_dir():
+        trajectories = dict(_parsed(_trajectory_paths(folder), errors))
+    if source == "trajectories":
+        evaluation = score_trajectories(episode, list(trajectories.values()), variant)
+    else:
+        evaluation = score_log(episode, read_calls(log), variant)
+    verified, found = None, list[Difference]()
+    if cross_check and trajectories and log.exists():
+        contexts = contexts_of(list(trajectories.values())) if contexts_of else None
+        found = _compared(log, trajectories, variant, contexts)
+        verified = not found
+    return {
+        **evaluation.document,
+        "companions": evaluation.companions,
+        "scorer_version": SCORER_VERSION,
+        "source": source,
+        "inputs_sha256": inputs_digest(folder, episode, variant),
+        "parse_errors": errors,
+        "ignored": evaluation.scoring.ignored,
+        "diagnostics": evaluation.scoring.diagnostics,
+        "not_available": evaluation.not_available,
+        "verified": verified,
+        "differences": found,
+    }
+
+
+def inputs_digest(cell_dir: StrPath, episode: Episode, variant: str | None) -> str:
+    """SHA-256 over the episode, the variant and the files that a score is made from. The parts carry their
+    length, so that no two inputs run together; a file that cannot be read counts as empty."""
+    digest = hashlib.sha256()
+    folder = Path(cell_dir)
+    parts = [episode.model_dump_json().encode(), (variant or "").encode()]
+    for path in (*sorted((folder / "trajectories").glob("*.json")), folder / "calls.jsonl"):
+        parts += [os.fsencode(path.name), _content(path)]
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def _compared(
+    log: Path, trajectories: Mapping[str, Trajectory], variant: str | None, contexts: Mapping[str, str] | None
+) -> list[Difference]:
+    try:
+        attempts = finished_attempts(read_calls(log))
+    except DataError as error:
+        return [{"session_id": "", "what": f"{log.name}: {error.reason}"}]
+    return differences(trajectories, attempts, variant=variant, contexts=contexts)
+
+
 def _manifest_variant(path: Path) -> str | None:
     try:
-        manifest = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        manifest = read_json(path)
+    except DataError:
         return None
     variant = cast(dict[str, Any], manifest).get("variant") if isinstance(manifest, dict) else None
     return variant if isinstance(variant, str) else None
@@ -102,38 +174,20 @@ def _trajectory_paths(cell_dir: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
 
 
-def _parsed(paths: Iterable[Path], errors: list[dict[str, str]]) -> Iterator[Trajectory]:
-    """The trajectories that can be parsed; the others are added to `errors`."""
+def _parsed(paths: Iterable[Path], errors: list[dict[str, str]]) -> Iterator[tuple[str, Trajectory]]:
+    """The trajectories that can be parsed, by the name of their file; the others are added to `errors`."""
     for path in paths:
         try:
-            yield load_trajectory(path)
+            yield path.stem, load_trajectory(path)
         except DataError as error:
             logger.warning("%s is skipped: %s", path, error.reason)
             reason = f"{error.key}: {error.reason}" if error.key else error.reason
             errors.append({"file": path.name, "reason": reason})
 
 
-def _score_log(path: Path, episode: Episode, variant: str | None) -> Evaluation:
-    try:
-        return score_log(episode, read_calls(path), variant)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from error
-
-
-def _digest(episode: Episode, variant: str | None, paths: Iterable[Path]) -> str:
-    """SHA-256 over length-prefixed parts, so that no two inputs run together."""
-    digest = hashlib.sha256()
-    parts = [episode.model_dump_json().encode(), (variant or "").encode()]
-    for path in paths:
-        parts += [os.fsencode(path.name), _content(path)]
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
-
-
 def _content(path: Path) -> bytes:
     """What cannot be read counts as empty; it is among the parse errors."""
     try:
-        return path.read_bytes()
-    except OSError:
+        return read_bytes(path)
+    except DataError:
         return b""

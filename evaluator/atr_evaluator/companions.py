@@ -13,11 +13,11 @@ from typing import Any, cast
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, RequiredAction, TestSession
-from atr_data.reference_types import reference_parameters
 from atr_evaluator.match import compare_arguments, match_action, object_of
 from atr_evaluator.numbers import ratio
 from atr_evaluator.runs import SessionRun
 from atr_evaluator.sessions import Scoring, SessionResult
+from atr_ontology import load_ontology
 
 Counts = dict[str, dict[str, int]]
 
@@ -152,7 +152,7 @@ def _guarded(test: TestSession) -> set[str]:
 
 def _target_ids(test: TestSession) -> dict[str, Any]:
     """The part of `labels.target` that names objects; dates, counts and texts are left out."""
-    naming = reference_parameters(test.domain)
+    naming = load_ontology().object_parameters(test.domain)
     return {name: value for name, value in test.labels.target.items() if name in naming}
 
 

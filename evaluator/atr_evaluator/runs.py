@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from atr_data.calls import CallRecord, LogRecord, SessionEnd
+from atr_data.calls import CallRecord, LogRecord
 from atr_data.limits import check_arguments
 from atr_data.trajectory import Message, ToolCall, Trajectory
+from atr_evaluator.agent_calls import finished_attempts
 from atr_evaluator.match import Batch, Call
 
 
@@ -56,25 +57,12 @@ def _call(call: ToolCall, accepted: bool | None) -> Call:
 def runs_of_log(records: Iterable[LogRecord]) -> list[SessionRun]:
     """The last finished attempt of each session, in the order of the trajectory files' names.
 
-    An attempt without a `session_end` left no trajectory. The agent's calls of one `turn_idx` are a batch;
-    calls of the harness do not count.
+    The agent's calls of one `turn_idx` are a batch.
     """
-    calls: dict[tuple[str, int], list[CallRecord]] = {}
-    ends: dict[str, SessionEnd] = {}
-    for record in records:
-        if isinstance(record, SessionEnd):
-            ends[record.session_id] = record
-        elif isinstance(record, CallRecord) and record.caller == "agent":
-            calls.setdefault((record.session_id, record.attempt), []).append(record)
-    finished = sorted(ends.values(), key=lambda end: f"{end.session_id}.json")
+    finished = sorted(finished_attempts(records).items(), key=lambda item: f"{item[0]}.json")
     return [
-        SessionRun(
-            end.session_id,
-            end.session_type,
-            end.variant,
-            _batches_of_calls(calls.get((end.session_id, end.attempt), [])),
-        )
-        for end in finished
+        SessionRun(name, attempt.end.session_type, attempt.end.variant, _batches_of_calls(attempt.calls))
+        for name, attempt in finished
     ]
 
 

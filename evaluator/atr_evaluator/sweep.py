@@ -46,12 +46,14 @@ def score_row(cell: CellIdentity, outcome: CellScore | str, *, duration_sec: flo
     """
     row = {**asdict(cell), "duration_sec": round(duration_sec, 2)}
     if isinstance(outcome, str):
-        return {**row, "ok": False, "incomplete": False, "error": outcome, "eval_path": None}
+        failed = {"ok": False, "incomplete": False, "verified": None}
+        return {**row, **failed, "error": outcome, "eval_path": None}
     metrics: dict[str, Any] = outcome.document["metrics"]
     return {
         **row,
         "ok": True,
         "incomplete": outcome.incomplete,
+        "verified": outcome.verified,
         "error": None,
         "eval_path": str(outcome.path),
         **{name: value for name, value in metrics.items() if name not in _LEFT_OUT},
@@ -94,7 +96,10 @@ def summary(
 
 
 def exit_code(rows: Sequence[dict[str, Any]], *, strict: bool) -> int:
-    """1 when a cell failed, else 3 when `strict` and a cell is incomplete, else 0."""
+    """1 when a cell failed, else 3 when the two sources of one differ or, with `strict`, one is incomplete,
+    else 0."""
     if not all(row["ok"] for row in rows):
         return EXIT_FAILED
+    if any(row.get("verified") is False for row in rows):
+        return EXIT_INCOMPLETE
     return EXIT_INCOMPLETE if strict and any(row["incomplete"] for row in rows) else EXIT_OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Generator, Sequence
@@ -12,6 +13,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
+
+from atr_data.reading import StrPath, path_problem
 
 _LOCK_TIMEOUT_SECONDS = 30.0
 _SCHEMA = """
@@ -49,22 +52,27 @@ class MemoryStore:
     """Memories in an SQLite file, or in the process for `:memory:`.
 
     Every method is one transaction; threads may share a store and processes a file. Raises StoreError when
-    the file cannot be opened or is no store.
+    the file cannot be opened, is no store, or stays locked by another process for `lock_seconds`.
     """
 
-    def __init__(self, path: Path | str = ":memory:") -> None:
+    def __init__(self, path: StrPath = ":memory:", *, lock_seconds: float = _LOCK_TIMEOUT_SECONDS) -> None:
+        if problem := path_problem(path):
+            raise StoreError(f"cannot open the memory store: {problem}")
+        self._path, self._lock_seconds = os.fspath(path), lock_seconds
         self._lock = threading.Lock()
+        if self._path != ":memory:" and os.path.lexists(path) and not Path(path).is_file():
+            raise StoreError(f"{self._path}: not a memory store: it is no regular file")
         try:
             self._connection = sqlite3.connect(
-                path, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
+                self._path, timeout=lock_seconds, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
-            raise StoreError(f"{path}: cannot open the memory store: {error}") from error
+            raise StoreError(f"{self._path}: cannot open the memory store: {error}") from error
         try:
             self._connection.executescript(_SCHEMA)
         except sqlite3.Error as error:
             self._connection.close()
-            raise StoreError(f"{path}: not a memory store: {error}") from error
+            raise self._failure(error, "not a memory store") from error
 
     def append_session(self, namespace: str, session_id: str, text: str) -> bool:
         """Appends a session's text. Returns False when it is there already.
@@ -103,14 +111,15 @@ class MemoryStore:
         """The id of an immutable snapshot of the namespace as it is now; the same content has the same id."""
         with self._transaction() as connection:
             content = json.dumps([astuple(entry) for entry in _entries(connection, namespace)])
-            snapshot_id = hashlib.sha256(json.dumps([namespace, content]).encode()).hexdigest()[:32]
+            snapshot_id = _snapshot_id(namespace, content)
             connection.execute(
                 "INSERT OR IGNORE INTO snapshots VALUES (?, ?, ?)", (snapshot_id, namespace, content)
             )
         return snapshot_id
 
     def snapshot(self, namespace: str, snapshot_id: str) -> tuple[Entry, ...]:
-        """The entries of a snapshot. Raises StoreError when the namespace has no such snapshot."""
+        """The entries of a snapshot. Raises StoreError when the namespace has no such snapshot, or its content
+        is not what was frozen under that id."""
         with self._transaction() as connection:
             row = connection.execute(
                 "SELECT entries FROM snapshots WHERE snapshot_id = ? AND namespace = ?",
@@ -118,6 +127,11 @@ class MemoryStore:
             ).fetchone()
         if row is None:
             raise StoreError(f"namespace {namespace!r} has no snapshot {snapshot_id!r}; `freeze` makes one")
+        if _snapshot_id(namespace, row[0]) != snapshot_id:
+            raise StoreError(
+                f"{self._path}: snapshot {snapshot_id!r} of namespace {namespace!r} is damaged: its content is "
+                "not what was frozen; reset the namespace and freeze it anew"
+            )
         return tuple(Entry(*fields) for fields in json.loads(row[0]))
 
     def close(self) -> None:
@@ -133,14 +147,23 @@ class MemoryStore:
 
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
-        with self._lock, self._connection as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+        try:
+            with self._lock, self._connection as connection:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
-            except UnicodeEncodeError as error:
-                raise StoreError(
-                    "text with a lone surrogate is no valid Unicode and is not stored"
-                ) from error
+        except UnicodeEncodeError as error:
+            raise StoreError("text with a lone surrogate is no valid Unicode and is not stored") from error
+        except sqlite3.Error as error:
+            raise self._failure(error, "the memory store failed") from error
+
+    def _failure(self, error: sqlite3.Error, what: str) -> StoreError:
+        if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            what = f"another process has locked the memory store for {self._lock_seconds:g} seconds"
+        return StoreError(f"{self._path}: {what}: {error}")
+
+
+def _snapshot_id(namespace: str, content: str) -> str:
+    return hashlib.sha256(json.dumps([namespace, content]).encode()).hexdigest()[:32]
 
 
 def _append(connection: sqlite3.Connection, namespace: str, entry: Entry) -> None:

@@ -59,15 +59,5 @@ def safe_parameters(tool: Tool) -> frozenset[str]:
 
 
 def _is_safe(parameter: Parameter) -> bool:
-    name = parameter.name
-    match parameter.type:
-        case "boolean" | "enum":
-            return True
-        case "string":
-            return name.endswith("_id") or name == "target_tool"
-        case "array[string]":
-            return name.endswith("_ids")
-        case "object":
-            return name == "target_params"
-        case _:
-            return False
+    nests_a_call = parameter.name in ("target_tool", "target_params")
+    return parameter.type in ("boolean", "enum") or parameter.names_object or nests_a_call

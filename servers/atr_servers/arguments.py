@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
-from typing import Any, cast
-
-from jsonschema import Draft202012Validator, ValidationError
+from typing import TYPE_CHECKING, Any, cast
 
 from atr_ontology import Parameter, Tool, input_schema
 from atr_servers.domains.tables import Refusal, excerpt
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 _MAX_PROBLEMS = 3
 _MAX_WHOLE_FLOAT = 2**53
@@ -102,5 +103,7 @@ def _check_guard(tool: Tool, given: Mapping[str, Any]) -> None:
 
 @cache
 def _validator(tool: Tool) -> Callable[[Mapping[str, Any]], Iterator[ValidationError]]:
+    from jsonschema import Draft202012Validator
+
     validator: Any = Draft202012Validator(input_schema(tool))
     return validator.iter_errors

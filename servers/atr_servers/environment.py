@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, cast
 
 import structlog
@@ -13,12 +14,28 @@ from atr_data.episode import PersonaProfile, Reference
 from atr_data.limits import check_arguments
 from atr_ontology import Domain, Tool, load_ontology
 from atr_servers.arguments import nearest, read_arguments
-from atr_servers.domains import base, commerce, communication, reservation, scheduling, travel, workspace
+from atr_servers.domains import (
+    base,
+    commerce,
+    communication,
+    reservation,
+    scheduling,
+    travel,
+    travel_bookings,
+    workspace,
+)
 from atr_servers.domains.tables import Refusal, Rows, State, excerpt
 
-_MODULES = {
-    module.NAME: module for module in (commerce, reservation, travel, communication, scheduling, workspace)
+_MODULES: Mapping[str, tuple[ModuleType, ...]] = {
+    "commerce": (commerce,),
+    "reservation": (reservation,),
+    "travel": (travel, travel_bookings),
+    "communication": (communication,),
+    "scheduling": (scheduling,),
+    "workspace": (workspace,),
 }
+"""Where the handlers of a domain stand; the first module holds its tables."""
+
 _IGNORED_ARGUMENTS = ("wait_for_previous",)
 """Arguments that a client adds to calls of its own accord; they are dropped and reported."""
 
@@ -35,14 +52,18 @@ class Answer:
 
 
 class Environment:
-    """The tools of one domain on one state. `tools` are those offered, in the ontology's order."""
+    """The tools of one domain on one state. `tools` are those offered, in the ontology's order, `handlers`
+    those of the whole domain."""
 
     def __init__(self, domain: Domain, tools: tuple[Tool, ...], state: State) -> None:
         self.domain = domain
         self.tools = tools
-        self._state = state
-        handlers = (*base.HANDLERS, *_MODULES[domain.name].HANDLERS)
-        self._handlers = {handler.__name__: handler for handler in handlers}
+        self.state = state
+        modules = (base, *_MODULES[domain.name])
+        names = [tool.name for tool in load_ontology().offered(domain.name)]
+        self.handlers = {
+            name: getattr(next(module for module in modules if hasattr(module, name)), name) for name in names
+        }
 
     @classmethod
     def build(
@@ -65,7 +86,8 @@ class Environment:
         if foreign := sorted(allowed - set(tools)):
             raise ValueError(f"the domain {domain} has no tool {foreign[0]!r}{nearest(foreign[0], tools)}")
         allowed |= {tool.name for tool in ontology.base_tools}
-        state = State(_MODULES[domain].TABLES, persona or PersonaProfile(persona_id=""))
+        objects = ontology.objects(domain)
+        state = State(_MODULES[domain][0].TABLES, objects, persona or PersonaProfile(persona_id=""))
         _hydrate(state, references)
         offered = tuple(tool for name, tool in tools.items() if name in allowed)
         return cls(ontology.domains[domain], offered, state)
@@ -78,7 +100,7 @@ class Environment:
             given = _checked({} if arguments is None else arguments)
             dropped = tuple(argument for argument in _IGNORED_ARGUMENTS if argument in given)
             wanted = {argument: value for argument, value in given.items() if argument not in dropped}
-            content = self._handlers[name](self._state, **read_arguments(tool, wanted))
+            content = self.handlers[name](self.state, **read_arguments(tool, wanted))
         except Refusal as refusal:
             return Answer({"error": str(refusal)}, is_error=True, dropped_arguments=dropped)
         return Answer(content, dropped_arguments=dropped)
@@ -87,20 +109,20 @@ class Environment:
         tool = next((tool for tool in self.tools if tool.name == name), None)
         if tool is None:
             shown = name.encode(errors="backslashreplace").decode()[:_MAX_NAME]
-            reason = " (it is not offered in this session)" if name in self._handlers else ""
+            reason = " (it is not offered in this session)" if name in self.handlers else ""
             raise Refusal(f"Unknown tool: {shown}{reason}")
         return tool
 
     def snapshot(self) -> dict[str, Any]:
         """The state as a JSON object of its own: `{"domain", "tables": {table: {id: row}}}`."""
-        return {"domain": self.domain.name, "tables": deepcopy(self._state.rows)}
+        return {"domain": self.domain.name, "tables": deepcopy(self.state.rows)}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Takes over the state of a snapshot. Raises ValueError when it is none of this domain."""
         tables = snapshot.get("tables")
-        if snapshot.get("domain") != self.domain.name or not _are_tables(tables, self._state.tables):
+        if snapshot.get("domain") != self.domain.name or not _are_tables(tables, self.state.tables):
             raise ValueError(f"no snapshot of a {self.domain.name} environment")
-        self._state.rows = deepcopy(cast("dict[str, Rows]", tables))
+        self.state.rows = deepcopy(cast("dict[str, Rows]", tables))
 
 
 def _hydrate(state: State, references: Iterable[Reference | Mapping[str, Any]]) -> None:

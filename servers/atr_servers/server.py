@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
-from mcp import MCPError
-from mcp.server import Server, ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INTERNAL_ERROR,
     CallToolRequestParams,
@@ -24,6 +24,9 @@ from mcp.types import Tool as ToolDescription
 from atr_data.episode import PersonaProfile, Reference
 from atr_ontology import Tool, input_schema
 from atr_servers.environment import Answer, Environment
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
 
 DROPPED_ARGUMENTS = "atr/dropped_arguments"
 """Key in a result's `_meta`: names of arguments that were ignored."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atr_user_sim import answer_token
-from tests.support.vectors import Case, read_jsonl, report
+from tests.support.vectors import Case, first, read_jsonl, report
 
 
 def _agrees(case: Case) -> bool:
@@ -27,7 +27,7 @@ def test_answer_token_agrees(conformance_dir: Path) -> None:
 @pytest.mark.parametrize("field", ["has_token", "substituted", "stripped", "appended"])
 def test_a_flipped_expectation_is_noticed(conformance_dir: Path, field: str) -> None:
     cases = read_jsonl(conformance_dir / "rule_answer_token.jsonl")
-    case = next(case for case in cases if field in case)
+    case = first(cases, lambda case: field in case)
     case[field] = not case[field] if field == "has_token" else case[field] + "x"
     with pytest.raises(AssertionError, match="0/1 agree"):
         report("rule_answer_token.jsonl", [case], _agrees)

@@ -18,7 +18,7 @@ from atr_user_sim.interface import CompletionFault, PoolRule, UserSimFault
 from atr_user_sim.model_backed import ModelClassifier, ModelRouter, ModelSimulator
 from atr_user_sim.opening import opening_hint
 from tests.support.fake_model import FakeModel, tool_answer
-from tests.support.vectors import Case, read_jsonl, report
+from tests.support.vectors import Case, first, read_jsonl, report
 
 BRIEF = UserBrief("", "Sort the scans", {}, (), {}, "", {})
 
@@ -112,7 +112,7 @@ def test_episode_ids_agree(conformance_dir: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["router", "classifier", "sim_reply", "sim_open", "opening_hint"])
 def test_a_flipped_expectation_is_noticed(conformance_dir: Path, kind: str) -> None:
-    case = _cases(conformance_dir, kind)[0]
+    case = first(_cases(conformance_dir, kind))
     case["expected"] = {"abort": "nobody"}
     with pytest.raises(AssertionError, match="0/1 agree"):
         report("components.jsonl", [case], _agrees)

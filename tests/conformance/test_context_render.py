@@ -11,7 +11,7 @@ from mcp import Client
 
 from atr_data.trajectory import Message
 from atr_memory import MemoryStore, build_memory_server, render_transcript
-from tests.support.vectors import Case, read_jsonl, report
+from tests.support.vectors import Case, first, read_jsonl, report
 
 
 async def _call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def test_context_rendering_agrees(conformance_dir: Path) -> None:
 )
 def test_a_flipped_expectation_is_noticed(conformance_dir: Path, kind: str, field: str) -> None:
     cases = read_jsonl(conformance_dir / "context_render.jsonl")
-    case = next(case for case in cases if case["kind"] == kind and case[field])
+    case = first(cases, lambda case: case["kind"] == kind and case[field])
     case[field] += "x"
     with pytest.raises(AssertionError, match="0/1 agree"):
         report("context_render.jsonl", [case], _agrees)

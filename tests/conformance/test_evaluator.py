@@ -10,7 +10,7 @@ import pytest
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_evaluator import evaluate_episode
-from tests.support.vectors import Case, read_jsonl, report
+from tests.support.vectors import Case, first, read_jsonl, report
 
 FILE = "evaluator.jsonl.gz"
 
@@ -26,7 +26,7 @@ def test_evaluations_agree(conformance_dir: Path) -> None:
 
 
 def test_a_flipped_expectation_is_noticed(conformance_dir: Path) -> None:
-    case = next(c for c in read_jsonl(conformance_dir / FILE) if c["expected"]["session_results"])
+    case = first(read_jsonl(conformance_dir / FILE), lambda c: c["expected"]["session_results"])
     case["expected"]["session_results"][0]["task_success"] ^= True
     with pytest.raises(AssertionError, match="0/1 agree"):
         report(FILE, [case], _agrees)

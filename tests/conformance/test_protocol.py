@@ -27,7 +27,7 @@ from tests.support.scripted import (
     ScriptedSimulator,
     Scripts,
 )
-from tests.support.vectors import Case, read_jsonl, report
+from tests.support.vectors import Case, first, read_jsonl, report
 
 CONFIRMATION = "get_user_confirmation"
 UNKNOWN = re.compile(r"Unknown tool: \S+")
@@ -179,7 +179,7 @@ def test_protocol_sessions_agree(conformance_dir: Path, tmp_path: Path) -> None:
 
 
 def test_a_flipped_expectation_is_noticed(conformance_dir: Path, tmp_path: Path) -> None:
-    case = read_jsonl(conformance_dir / "protocol.jsonl.gz")[0]
+    case = first(read_jsonl(conformance_dir / "protocol.jsonl.gz"))
     case["expected"]["step_count"] += 1
     with pytest.raises(AssertionError, match="0/1 agree"):
         report("protocol.jsonl.gz", [case], lambda case: _agrees(case, tmp_path))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from atr_ontology import DOMAINS, Guard, Tool, load_ontology
+from atr_ontology import DOMAINS, Domain, Guard, Tool, load_ontology
 
 ONTOLOGY = load_ontology()
 ENVIRONMENT_TOOLS = [
@@ -204,7 +204,7 @@ def test_explicit_null_is_special_for_seven_parameters() -> None:
 @pytest.mark.parametrize("tool", ENVIRONMENT_TOOLS, ids=by_name)
 def test_ids_are_texts_and_never_enumerated(tool: Tool) -> None:
     for parameter in tool.parameters:
-        if parameter.name.endswith(("_id", "_ids")):
+        if parameter.names_object:
             assert parameter.type == ("array[string]" if parameter.name.endswith("_ids") else "string")
             assert parameter.enum == ()
 
@@ -222,12 +222,51 @@ def test_every_id_is_described_by_the_tools_that_return_it(domain: Any) -> None:
     names = {t.name for t in domain.tools}
     for tool in domain.tools:
         for parameter in tool.parameters:
-            if parameter.name.endswith(("_id", "_ids")) and (tool.name, parameter.name) != (
-                "update_tracker",
-                "entry_id",
-            ):
+            if parameter.names_object and (tool.name, parameter.name) != ("update_tracker", "entry_id"):
                 named = set(re.findall(r"[a-z_]+", parameter.description))
                 assert named & (names - {tool.name}), f"{tool.name}.{parameter.name}"
+
+
+@pytest.mark.parametrize("domain", ONTOLOGY.domains.values(), ids=lambda d: d.name)
+def test_objects_are_found_and_named_by_tools_of_their_domain(domain: Domain) -> None:
+    tools = {tool.name: tool for tool in domain.tools}
+    parameters = {p.name: p for tool in domain.tools for p in tool.parameters}
+    for kind in domain.objects.values():
+        assert re.fullmatch(r"[a-z]{3}", kind.prefix)
+        assert all(parameters[name].names_object for name in kind.parameters)
+        for search, told in kind.searches.items():
+            assert tools[search].kind == "read"
+            assert {tools[search].parameter(name) for name in told}.isdisjoint({None})
+        assert (kind.link is None) == (kind.link_prefix is None)
+        assert kind.link is None or parameters[kind.link].names_object
+
+
+@pytest.mark.parametrize("domain", ONTOLOGY.domains.values(), ids=lambda d: d.name)
+def test_rivals_act_and_stand_in_one_row_and_choices_fill_in_for_whole_rows(domain: Domain) -> None:
+    acting = [tool.name for tool in domain.tools if tool.kind == "write"]
+    in_rows = [name for row in domain.rivals for name in row]
+    assert len(set(in_rows)) == len(in_rows)
+    assert set(in_rows) | {name for row in domain.choices for name in row} <= set(acting)
+    assert all(len(row) > 1 for row in (*domain.rivals, *domain.choices))
+    own_choices = {name for row in domain.choices if row not in domain.rivals for name in row}
+    assert all(own_choices.isdisjoint(row) or row not in domain.choices for row in domain.rivals)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "attributes", "named"),
+    [
+        ("product_id", {}, "prd_1"),
+        ("order_id", {"order_id": "ord_1"}, "ord_1"),
+        ("order_id", {}, None),
+        ("order_id", {"order_id": ""}, None),
+        ("subscription_id", {"subscription_id": "sub_1"}, None),
+    ],
+)
+def test_a_parameter_names_an_object_or_what_is_linked_to_it(
+    parameter: str, attributes: dict[str, Any], named: str | None
+) -> None:
+    product = ONTOLOGY.objects("commerce")["product"]
+    assert product.id_for(parameter, "prd_1", attributes) == named
 
 
 @pytest.mark.parametrize("domain", ONTOLOGY.domains.values(), ids=lambda d: d.name)

@@ -9,10 +9,8 @@ import pytest
 
 from atr_ontology import DOMAINS, Tool, load_ontology
 from atr_servers import Environment
-from atr_servers.domains import base, commerce, communication, reservation, scheduling, travel, workspace
 from tests.support.worlds import ADA, WORLDS, ref
 
-MODULES = (commerce, reservation, travel, communication, scheduling, workspace)
 P1 = ref("product", "p1", price=12, category="tea")
 S1 = ref("trip_stop", "s1", trip_id="T1", stop_type="museum")
 CALL = ref("event", "e1", title="", name="Call")
@@ -254,16 +252,28 @@ def test_text_that_is_no_whole_number_is_refused(number: str) -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_every_tool_has_one_handler_with_the_parameters_and_defaults_of_the_ontology(domain: str) -> None:
-    ontology = load_ontology()
-    module = next(module for module in MODULES if domain == module.NAME)
-    handlers = (*base.HANDLERS, *module.HANDLERS)
-    tools = ontology.offered(domain)
-    assert [handler.__name__ for handler in handlers] == [tool.name for tool in tools]
-    for handler, tool in zip(handlers, tools, strict=True):
+    handlers = Environment.build(domain, []).handlers
+    tools = load_ontology().offered(domain)
+    assert list(handlers) == [tool.name for tool in tools]
+    for tool in tools:
+        handler = handlers[tool.name]
+        assert inspect.isfunction(handler)
+        assert handler.__name__ == tool.name
         state, *keywords = inspect.signature(handler).parameters.values()
         assert state.name == "state"
         assert all(keyword.kind is keyword.KEYWORD_ONLY for keyword in keywords)
         assert [(k.name, k.default) for k in keywords] == _parameters(tool)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_kind_of_object_has_one_table_and_its_link_the_attribute_of_the_ontology(domain: str) -> None:
+    tables = Environment.build(domain, []).state.tables
+    loaded = {kind: table for table in tables.values() for kind in table.reference_types}
+    objects = load_ontology().objects(domain)
+    assert set(loaded) == set(objects)
+    assert sum(len(table.reference_types) for table in tables.values()) == len(objects)
+    for kind, table in loaded.items():
+        assert table.link is None or tables[table.link.table].key == objects[kind].link
 
 
 def _parameters(tool: Tool) -> list[tuple[str, Any]]:

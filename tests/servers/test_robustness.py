@@ -41,7 +41,7 @@ def ids(domain: str) -> st.SearchStrategy[str]:
 
 def values(parameter: Parameter, domain: str) -> st.SearchStrategy[Any]:
     """Mostly values of the declared type; ids where a name asks for them."""
-    texts = ids(domain) if parameter.name.endswith(("_id", "_ids")) else st.text(max_size=12) | moments
+    texts = ids(domain) if parameter.names_object else st.text(max_size=12) | moments
     match parameter.type:
         case "enum":
             return st.sampled_from(parameter.enum)

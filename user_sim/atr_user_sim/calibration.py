@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from atr_data.errors import DataError
+from atr_data.reading import StrPath, read_records
 from atr_user_sim.interface import Classifier, PoolRule, Router
 
 _T = TypeVar("_T", bound=BaseModel)
@@ -147,7 +146,7 @@ class ClassifierCalibration:
         ]
 
 
-async def calibrate_router(router: Router, file: Path) -> RouterCalibration:
+async def calibrate_router(router: Router, file: StrPath) -> RouterCalibration:
     """Raises DataError for a line that is no labelled turn."""
     counts: Counter[str] = Counter()
     kinds: dict[str, list[bool]] = {}
@@ -171,7 +170,7 @@ async def calibrate_router(router: Router, file: Path) -> RouterCalibration:
     )
 
 
-async def calibrate_classifier(classifier: Classifier, file: Path) -> ClassifierCalibration:
+async def calibrate_classifier(classifier: Classifier, file: StrPath) -> ClassifierCalibration:
     """Raises DataError for a line that is no labelled question."""
     counts: Counter[str] = Counter()
     confusions: list[Confusion] = []
@@ -199,16 +198,8 @@ def _outcome(gold: str | None, got: str | None) -> str:
     return "right" if got == gold else "wrong"
 
 
-def _read(file: Path, model: type[_T]) -> list[_T]:
-    found: list[_T] = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            found.append(model.model_validate(json.loads(line)))
-        except (ValueError, ValidationError) as error:
-            raise DataError(f"line {number} is no {model.__name__}: {line[:80]!r}", path=file) from error
-    return found
+def _read(file: StrPath, model: type[_T]) -> list[_T]:
+    return list(read_records(file, model.model_validate, model.__name__))
 
 
 def _rate(part: int, whole: int) -> float | None:

@@ -9,25 +9,6 @@ from typing import Any, cast
 from atr_data.episode import GoldStep
 from atr_ontology import load_ontology
 
-HINTABLE: Mapping[str, tuple[str, ...]] = {
-    "search_service_providers": ("service_type", "location"),
-    "search_restaurants": ("cuisine", "location"),
-    "search_products": ("category",),
-    "search_destinations": ("destination_constraints",),
-    "search_hotels": ("location",),
-    "search_flights": ("origin", "destination"),
-    "search_ground_transport": ("origin", "destination"),
-    "search_messages": ("sender", "folder"),
-    "list_events": ("calendar",),
-    "search_documents": ("doc_type", "location"),
-    "list_files": ("file_type", "location"),
-    "search_events": ("event_tags", "location"),
-    "search_trip_stops": ("destination", "stop_tags"),
-    "check_conflicts": ("start_time", "end_time"),
-}
-"""Arguments of a first step that may show in the opening. Ids, names, titles, drafted points and keywords
-are never among them."""
-
 _DOC_TYPE_KEYS = ("doc_type", "source_doc_type", "template_doc_type", "reference_doc_type")
 
 
@@ -41,7 +22,7 @@ def opening_hint(gold_trajectory: Sequence[GoldStep], task_params: Mapping[str, 
     if not gold_trajectory:
         return {}
     tool, arguments = gold_trajectory[0].tool, gold_trajectory[0].arguments
-    allowed = set(HINTABLE.get(tool, ()))
+    allowed = hintable(tool)
     if tool == "search_messages" and _normal(arguments.get("folder")) == "sent":
         allowed.discard("sender")
     mentioned = {_normal(part) for value in task_params.values() for part in (value, *_atoms(value))}
@@ -54,6 +35,12 @@ def opening_hint(gold_trajectory: Sequence[GoldStep], task_params: Mapping[str, 
         return _normal(value) in mentioned or (bool(atoms) and mentioned.issuperset(atoms))
 
     return {n: v for n, v in arguments.items() if n in allowed and is_grounded(n, v)}
+
+
+def hintable(tool: str) -> set[str]:
+    """The arguments of a first step that may show in the opening."""
+    types = (kind for domain in load_ontology().domains.values() for kind in domain.objects.values())
+    return {name for kind in types for name in kind.searches.get(tool, ())}
 
 
 def task_type(gold_trajectory: Sequence[GoldStep]) -> str:

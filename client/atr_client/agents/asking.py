@@ -10,9 +10,9 @@ from typing import Literal
 
 import yaml
 
-from atr_client.agents.choosing import RIVALS
 from atr_client.agents.reading import is_writing, properties
 from atr_client.models.base import ToolSpec
+from atr_ontology import load_ontology, names_object
 
 Decision = Literal["tool", "object", "value", "confirm", "any"]
 
@@ -86,17 +86,17 @@ def _thing(tool: str) -> str:
 
 def _about(tool: ToolSpec, offered: set[str]) -> Iterator[Topic]:
     doing = tool.name.replace("_", " ")
-    for rivals in (family & offered for family in RIVALS if tool.name == min(family & offered, default="")):
-        if len(rivals) > 1:
+    for rivals in (offered.intersection(row) for row in load_ontology().choices):
+        if len(rivals) > 1 and tool.name == min(rivals):
             ways = " or ".join(name.replace("_", " ") for name in sorted(rivals))
-            yield Topic(f"{_IN_GENERAL} do you usually prefer that I {ways}?", rivals, "tool")
+            yield Topic(f"{_IN_GENERAL} do you usually prefer that I {ways}?", frozenset(rivals), "tool")
     for name, schema in properties(tool).items():
         if "enum" in schema and name not in _PASSED_OVER:
             options = ", ".join(value.replace("_", " ") for value in schema["enum"])
             wanted = f"{name.replace('_', ' ')} do you prefer ({options})"
             question = f"{_IN_GENERAL} whenever I {doing} for you, which {wanted}?"
             yield Topic(question, frozenset({tool.name}), "value")
-        elif name.endswith(("_id", "_ids")):
+        elif names_object(name):
             question = f"{_IN_GENERAL} whenever I {doing} for you, what kind do you prefer me to choose?"
             yield Topic(question, frozenset({tool.name}), "object")
             return

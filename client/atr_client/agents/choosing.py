@@ -1,4 +1,4 @@
-"""Which tool serves a request and which enum value is spoken of, by plain words and their senses."""
+"""Which tool serves a request and which enum value is spoken of, by plain words and their meanings."""
 
 from __future__ import annotations
 
@@ -6,35 +6,14 @@ from collections.abc import Sequence
 from math import fsum
 
 from atr_client.agents.reading import Row, is_writing, properties, required, row_key
-from atr_client.agents.senses import lexicon, when_and_what
-from atr_client.agents.wording import rarity, stem, stems
 from atr_client.models.base import ToolSpec
 from atr_data.constants import CONFIRMATION, FINISH_SESSION, SEND_TO_USER
-
-RIVALS: Sequence[frozenset[str]] = tuple(
-    frozenset(family.split())
-    for family in (
-        "place_order build_shopping_list",
-        "return_order cancel_order modify_order",
-        "pause_subscription resume_subscription cancel_subscription change_subscription_plan",
-        "modify_restaurant_reservation cancel_restaurant_reservation book_restaurant",
-        "modify_event_ticket cancel_event_ticket book_event_ticket",
-        "modify_service_appointment cancel_service_appointment book_service_appointment",
-        "shortlist_destinations plan_trip",
-        "replan_trip plan_trip",
-        "book_flight book_ground_transport",
-        "draft_message send_message",
-        "archive_messages label_messages set_message_priority",
-        "create_event set_reminder",
-        "reschedule_event modify_event cancel_event respond_to_event_invite",
-        "classify_files move_files archive_files delete_files",
-        "create_document update_document update_tracker",
-    )
-)
-"""Tools that may serve one request; a statement can decide among them, and never leads away from them."""
+from atr_data.english.lexicon import lexicon, when_and_what
+from atr_data.english.words import AGENTS, rarity
+from atr_ontology import load_ontology, names_object
 
 NAME_WEIGHT = 3.0
-SENSE_WEIGHT = 2.0
+MEANING_WEIGHT = 2.0
 OPENING_WEIGHT = 3.0
 OBJECT_WEIGHT = 3.0
 
@@ -56,10 +35,10 @@ def tool_leanings(
     tools: Sequence[ToolSpec], obvious: ToolSpec, statement: str, rows: Sequence[Row] | None = None
 ) -> dict[str, float]:
     """How far a statement speaks for the obvious tool and for each of its rivals."""
-    rivals = frozenset[str]().union(*(family for family in RIVALS if obvious.name in family))
+    rivals = {tool for row in load_ontology().choices if obvious.name in row for tool in row}
     usable = [tool for tool in _usable(tools, rows) if tool.name in rivals or tool is obvious]
     hits = lexicon("tools").leaning(_decision(statement))
-    names = {tool.name: set(stems(tool.name.replace("_", " "))) for tool in usable}
+    names = {tool.name: set(AGENTS.stems(tool.name.replace("_", " "))) for tool in usable}
     weight = rarity(list(names.values()))
     return {
         name: hits[f"={name}"] + fsum(hits[word] * weight[word] for word in words)
@@ -71,9 +50,9 @@ def described_tool(tools: Sequence[ToolSpec], saying: str) -> ToolSpec | None:
     """The tool, looking or writing, whose description a saying comes closest to; None when no telling word
     is shared."""
     known = [tool for tool in tools if tool.name not in (SEND_TO_USER, FINISH_SESSION, CONFIRMATION)]
-    texts = [set(stems(f"{tool.name} {tool.description.partition('.')[0]}")) for tool in known]
+    texts = [set(AGENTS.stems(f"{tool.name} {tool.description.partition('.')[0]}")) for tool in known]
     weight = rarity(texts)
-    words = set(stems(saying.partition(". The ")[0]))
+    words = set(AGENTS.stems(saying.partition(". The ")[0]))
     scores = [fsum(weight[word] for word in text & words) / (len(text) or 1) ** 0.5 for text in texts]
     best = max(range(len(known)), key=lambda i: scores[i], default=None)
     return known[best] if best is not None and scores[best] > 0 else None
@@ -91,7 +70,7 @@ def value_leanings(tool: ToolSpec, parameter: str, text: str) -> dict[str, int]:
     leans = lexicon("values").leaning(_decision(text))
     scored: dict[str, int] = {}
     for value in properties(tool)[parameter]["enum"]:
-        own = [leans[word] for word in stems(value)] or [0]
+        own = [leans[word] for word in AGENTS.stems(value)] or [0]
         scored[value] = leans[f"={value}"] + sum(own) + min(own)
     return scored
 
@@ -103,24 +82,24 @@ def _decision(statement: str) -> str:
 def obvious_tool(
     tools: Sequence[ToolSpec], request: str, rows: Sequence[Row] | None = None
 ) -> ToolSpec | None:
-    """The writing tool whose name, senses and description share most with the request."""
+    """The writing tool whose name, meanings and description share most with the request."""
     usable = _usable(tools, rows)
-    names = {tool.name: set(stems(tool.name.replace("_", " "))) for tool in usable}
-    texts = {tool.name: set(stems(tool.description)) for tool in usable}
+    names = {tool.name: set(AGENTS.stems(tool.name.replace("_", " "))) for tool in usable}
+    texts = {tool.name: set(AGENTS.stems(tool.description)) for tool in usable}
     name_weight, text_weight = rarity(list(names.values())), rarity(list(texts.values()))
-    asked = stems(request)
+    asked = AGENTS.stems(request)
     words = set(asked)
     hits = lexicon("tools").leaning(request)
 
     def score(tool: ToolSpec) -> float:
         by_name = fsum(name_weight[word] for word in names[tool.name] & words)
         by_text = fsum(text_weight[word] for word in texts[tool.name] & words)
-        opening = stem(tool.name.partition("_")[0]) in asked[:6]
-        ids = [name for name in properties(tool) if name.endswith(("_id", "_ids"))]
+        opening = AGENTS.stem(tool.name.partition("_")[0]) in asked[:6]
+        ids = [name for name in properties(tool) if names_object(name)]
         shown = rows is not None and (not ids or any(_held(name, rows) for name in ids))
         return (
             NAME_WEIGHT * by_name
-            + SENSE_WEIGHT * hits[f"={tool.name}"]
+            + MEANING_WEIGHT * hits[f"={tool.name}"]
             + by_text
             + OPENING_WEIGHT * opening
             + OBJECT_WEIGHT * shown
@@ -134,7 +113,7 @@ def _usable(tools: Sequence[ToolSpec], rows: Sequence[Row] | None) -> list[ToolS
 
 
 def _has_objects(tool: ToolSpec, rows: Sequence[Row]) -> bool:
-    return all(_held(name, rows) for name in required(tool) if name.endswith(("_id", "_ids")))
+    return all(_held(name, rows) for name in required(tool) if names_object(name))
 
 
 def _held(parameter: str, rows: Sequence[Row]) -> bool:

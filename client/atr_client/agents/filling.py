@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
+from atr_client.agents.amounts import ceiling, count_near, moments
 from atr_client.agents.choosing import best_value
 from atr_client.agents.objects import best_rows
 from atr_client.agents.reading import Row, properties, required, row_key
 from atr_client.agents.remembering import Memory
-from atr_client.agents.wording import ceiling, count_near, moments, rarity, stems
 from atr_client.models.base import ToolSpec
+from atr_data.english.words import AGENTS, rarity
+from atr_ontology import names_object
 
 _IDENTITY = frozenset({"shipping_address", "payment_method", "contact_info", "traveler_info", "guest_info"})
 _ROUTE = re.compile(r"\bfrom ([A-Z][\w .,'-]*?) to ([A-Z][\w .'-]*?(?:, [A-Z]{2}\b)?)(?=[\s,.;]|$)")
@@ -87,10 +89,10 @@ def _argument(
         value = memory.value(tool, name, chosen)
         value = value or (said if said in schema["enum"] else best_value(tool, name, request))
         return value or (schema["enum"][0] if needed else None)
-    if name.endswith(("_id", "_ids")):
+    if names_object(name):
         key = row_key(name)
         ranked = _ranked(tool, key, memory, rows)
-        if name.endswith("_ids"):
+        if schema["type"] == "array":
             return _ids(key, ranked, request) if ranked or needed else None
         chosen = ranked[min(skip, len(ranked) - 1)].fields[key] if ranked else None
         return chosen if chosen is not None else ("unknown" if needed else None)
@@ -106,7 +108,7 @@ def _ranked(tool: ToolSpec, key: str, memory: Memory, rows: Sequence[Row]) -> li
 
 def _chosen(tool: ToolSpec, memory: Memory, rows: Sequence[Row], skip: int) -> Row | None:
     """The object that the first id of a call stands for."""
-    name = next((name for name in properties(tool) if name.endswith(("_id", "_ids"))), None)
+    name = next((name for name in properties(tool) if names_object(name)), None)
     ranked = _ranked(tool, row_key(name), memory, rows) if name else []
     return ranked[min(skip, len(ranked) - 1)] if ranked else None
 
@@ -115,9 +117,9 @@ def _ids(key: str, ranked: Sequence[Row], request: str) -> list[str]:
     """The best object when the others are alternatives to it, else all that the request means as well."""
     if key in _ALTERNATIVES or not ranked:
         return [str(row.fields[key]) for row in ranked[:1]]
-    words = [stems(row.text) for row in ranked]
+    words = [AGENTS.stems(row.text) for row in ranked]
     weight = rarity(words)
-    asked = set(stems(request))
+    asked = set(AGENTS.stems(request))
     scores = [fsum(weight[word] for word in set(row_words) & asked) for row_words in words]
     best = max(scores)
     return [str(row.fields[key]) for row, score in zip(ranked, scores, strict=True) if score >= SAME * best]

@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from atr_client.agents.nulls import First, NullAgent
 from atr_client.agents.reading import Row
-from atr_client.agents.wording import stems
 from atr_client.models.base import ToolSpec
 from atr_data.constants import CONFIRMATION
+from atr_data.english.words import AGENTS
 from atr_data.episode import CheckType, Episode, RequiredAction, TestSession
-from atr_data.reference_types import REFERENCE_TYPES
+from atr_ontology import load_ontology
 
 SMOOTHING = 0.2
 """What an unseen word counts for, in sightings."""
@@ -83,7 +83,7 @@ class Majority:
         def score(tool: str) -> float:
             return math.log(sightings[tool]) + sum(
                 math.log((worded[tool, word] + SMOOTHING) / (sightings[tool] + 2 * SMOOTHING))
-                for word in sorted(known.intersection(stems(request)))
+                for word in sorted(known.intersection(AGENTS.stems(request)))
             )
 
         return offered[max(sorted(sightings), key=score)]
@@ -133,7 +133,7 @@ def lessons_of(episode: Episode) -> Iterator[Lesson]:
             parameter = next(iter(action.compare_args or ()), "")
             pool, right = _pool(test, action, parameter)
             yield Lesson(
-                words=frozenset(stems(test.instruction)),
+                words=frozenset(AGENTS.stems(test.instruction)),
                 tool=str(tool),
                 check_type=rule.check_type,
                 parameter=parameter,
@@ -149,11 +149,9 @@ def _pool(test: TestSession, action: RequiredAction, parameter: str) -> tuple[li
     golds = {str(gold) for gold in (cast(list[Any], value) if isinstance(value, list) else [value])}
     named: list[tuple[str, str, Fields]] = []
     for reference in test.local_env.references:
-        kind = REFERENCE_TYPES.get(test.domain, {}).get(reference.type)
-        if kind and parameter in kind.parameters:
-            named.append((reference.type, reference.id, reference.attributes))
-        elif kind and kind.link and parameter in kind.link_parameters and kind.link in reference.attributes:
-            named.append((reference.type, str(reference.attributes[kind.link]), reference.attributes))
+        kind = load_ontology().objects(test.domain).get(reference.type)
+        if kind and (name := kind.id_for(parameter, reference.id, reference.attributes)):
+            named.append((reference.type, name, reference.attributes))
     types = {kind for kind, name, _ in named if name in golds}
     pool = [(name, fields) for kind, name, fields in named if kind in types]
     return [fields for _, fields in pool], frozenset(i for i, (name, _) in enumerate(pool) if name in golds)

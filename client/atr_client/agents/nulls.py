@@ -18,8 +18,7 @@ from atr_client.agents.gold import Noop
 from atr_client.agents.reading import Row, View, is_writing, properties, required, row_key
 from atr_client.models.base import ModelReply, PerSession, ToolSpec
 from atr_data.trajectory import Message, ToolCall
-
-ID_ENDINGS = ("_id", "_ids")
+from atr_ontology import names_object
 
 
 class Policy(Protocol):
@@ -61,7 +60,7 @@ class NullAgent:
         for name, schema in properties(tool).items():
             if "enum" in schema:
                 arguments[name] = self.policy.value(tool.name, name, schema)
-            elif name.endswith(ID_ENDINGS) and (found := holding(rows, name)):
+            elif names_object(name) and (found := holding(rows, name)):
                 ids = [row.fields[row_key(name)] for row in self.policy.objects(tool.name, name, found)]
                 arguments[name] = ids if schema["type"] == "array" else ids[0]
         return call.model_copy(update={"arguments": arguments})
@@ -73,7 +72,7 @@ def holding(rows: Sequence[Row], parameter: str) -> list[Row]:
 
 
 def _objects_found(tool: ToolSpec, rows: Sequence[Row]) -> bool:
-    return all(holding(rows, name) for name in required(tool) if name.endswith(ID_ENDINGS))
+    return all(holding(rows, name) for name in required(tool) if names_object(name))
 
 
 @dataclass(frozen=True, slots=True)

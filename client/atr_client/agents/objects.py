@@ -9,24 +9,16 @@ from functools import lru_cache
 from math import fsum
 from typing import cast
 
+from atr_client.agents.amounts import Bound, bounds, count_near, date_bounds, dates
 from atr_client.agents.reading import Row
-from atr_client.agents.senses import lexicon, scales, when_and_what
-from atr_client.agents.wording import (
-    Bound,
-    bounds,
-    count_near,
-    date_bounds,
-    dates,
-    rarity,
-    stem,
-    stems,
-    tokens,
-)
+from atr_data.english.lexicon import lexicon, scales, when_and_what
+from atr_data.english.words import AGENTS, rarity
+from atr_ontology import names_object
 
 STATEMENT_WEIGHT = 3.0
 WHEN_WEIGHT = 0.3
 _MONEY = ("price", "cost", "fee", "rate")
-_COUNTED_IN_MONEY = frozenset(stems("each person ticket night month piece apiece total plus head"))
+_COUNTED_IN_MONEY = frozenset(AGENTS.stems("each person ticket night month piece apiece total plus head"))
 _PLACES = ("max_guests", "capacity", "available_seats", "seats_left", "max_party")
 _PEOPLE = ("guest", "people", "adult", "passenger", "traveler", "traveller", "person", "of us")
 
@@ -34,9 +26,9 @@ _PEOPLE = ("guest", "people", "adult", "passenger", "traveler", "traveller", "pe
 def best_rows(rows: Sequence[Row], request: str, statement: str) -> list[Row]:
     """Those within the limits of the request, the fittest first."""
     fitting = within_limits(rows, request)
-    words = [stems(row.text) for row in fitting]
+    words = [AGENTS.stems(row.text) for row in fitting]
     weight = rarity(words)
-    asked = set(stems(request))
+    asked = set(AGENTS.stems(request))
     leanings = evidence(fitting, statement, request)
     scores = [
         fsum(weight[word] for word in set(row_words) & asked) + STATEMENT_WEIGHT * leaning
@@ -84,8 +76,8 @@ def within_limits(rows: Sequence[Row], request: str) -> list[Row]:
         if date not in [limit.day for limit in limits]:
             kept = [row for row in kept if date in row.text] or kept
     kept = [row for row in kept if (_number(row, _PLACES) or people) >= people] or kept
-    asked = set(stems(request))
-    for key in {key: None for row in kept for key in row.fields if not key.endswith(("_id", "_ids"))}:
+    asked = set(AGENTS.stems(request))
+    for key in {key: None for row in kept for key in row.fields if not names_object(key)}:
         kept = [row for row in kept if _is_named(row.fields.get(key), asked)] or kept
     return kept
 
@@ -106,9 +98,9 @@ def _signs(text: str) -> Mapping[str, int]:
     return {name: sign for name, sign in found.items() if sign}
 
 
-def _ranked(rows: Sequence[Row], sense: str, lean: float) -> list[float]:
-    """For a sense that numbers can meet: 1 for the object that meets it best, down to 0."""
-    direction, names = scales().get(sense, (0, ()))
+def _ranked(rows: Sequence[Row], meaning: str, lean: float) -> list[float]:
+    """For a meaning that numbers can meet: 1 for the object that meets it best, down to 0."""
+    direction, names = scales().get(meaning, (0, ()))
     values = [_number(row, names) for row in rows]
     known = sorted({value for value in values if value is not None}, reverse=direction * lean > 0)
     if len(known) < 2:
@@ -128,7 +120,7 @@ def _days(row: Row) -> list[str]:
 
 
 def _measure(row: Row, unit: str) -> float | None:
-    named = (key for key in row.fields if unit in [stem(word) for word in tokens(key)])
+    named = (key for key in row.fields if unit in [AGENTS.stem(word) for word in AGENTS.tokens(key)])
     return next((number for key in named if (number := _as_number(row.fields[key])) is not None), None)
 
 
@@ -136,7 +128,7 @@ def _is_named(value: object, asked: set[str]) -> bool:
     """Whether all the words of a text, or of an item of a list, are among those asked for."""
     if isinstance(value, list):
         return any(_is_named(item, asked) for item in cast(list[object], value))
-    words = stems(value) if isinstance(value, str) else []
+    words = AGENTS.stems(value) if isinstance(value, str) else []
     return bool(words) and asked.issuperset(words)
 
 

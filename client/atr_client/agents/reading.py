@@ -10,11 +10,9 @@ from functools import cached_property
 from typing import Any, cast
 
 from atr_client.models.base import ToolSpec
-from atr_data.constants import CONFIRMATION, DEFLECT_TEXT, FINISH_SESSION, SEND_TO_USER
+from atr_data.constants import DEFLECT_TEXT, FINISH_SESSION, SEND_TO_USER
 from atr_data.trajectory import Message, ToolCall
-
-READING = ("search_", "list_", "compare_", "check_", "find_", "track_", "review_", "get_")
-"""How the names of tools begin that only look."""
+from atr_ontology import load_ontology, names_object
 
 _ROW_KEY = {
     "selected_stop_id": "stop_id",
@@ -40,7 +38,7 @@ class Row:
     @property
     def spoken(self) -> str:
         """What the fields say, one clause each; a field that is absent or false is denied."""
-        return ". ".join(_clause(key, value) for key, value in self.fields.items() if not key.endswith("_id"))
+        return ". ".join(_clause(key, value) for key, value in self.fields.items() if not names_object(key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ class View:
         for done in self.done:
             if not done.is_error:
                 for item in _objects(done.result):
-                    key = next((k for k in item if k.endswith("_id")), None)
+                    key = next((k for k in item if names_object(k) and not isinstance(item[k], list)), None)
                     if key is not None:
                         rows[key, str(item[key])] = Row(_flat(item))
         return list(rows.values())
@@ -136,7 +134,8 @@ class View:
 
 
 def is_writing(name: str) -> bool:
-    return not name.startswith(READING) and name not in (SEND_TO_USER, FINISH_SESSION, CONFIRMATION)
+    tool = load_ontology().tool(name)
+    return tool is not None and tool.kind == "write"
 
 
 def properties(tool: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
@@ -149,7 +148,7 @@ def required(tool: ToolSpec) -> Sequence[str]:
 
 def row_key(parameter: str) -> str:
     """Under which key an object shows the id that a parameter takes."""
-    singular = parameter.removesuffix("s") if parameter.endswith("_ids") else parameter
+    singular = parameter.removesuffix("s") if names_object(parameter) else parameter
     return _ROW_KEY.get(singular, singular)
 
 

@@ -13,10 +13,10 @@ from atr_client.agents.choosing import best_value, tool_leanings, value_leanings
 from atr_client.agents.objects import evidence, within_limits
 from atr_client.agents.options import value_by_description
 from atr_client.agents.reading import Row, Statement, properties
-from atr_client.agents.senses import lexicon
-from atr_client.agents.wording import rarity
 from atr_client.models.base import ToolSpec
-from atr_user_sim.offline.words import situations
+from atr_data.english.lexicon import lexicon
+from atr_data.english.situations import situations
+from atr_data.english.words import rarity
 
 ASKED_FOR_THIS = 2.0
 OTHER_SITUATION = 1.5

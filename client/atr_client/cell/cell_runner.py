@@ -22,7 +22,15 @@ from atr_client.cell.progress import Progress, Silent
 from atr_client.errors import CellBusy
 from atr_client.logs import cell_log, get_logger
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.manifest import Manifest, completed, gate, read_manifest, resumed
+from atr_client.outputs.manifest import (
+    Manifest,
+    ManifestFile,
+    completed,
+    gate,
+    mark_stale,
+    read_manifest,
+    resumed,
+)
 from atr_client.outputs.rows import Row, cost_usd, done_row, finished_row, usage_by_role
 from atr_client.outputs.scoring import score_folder
 from atr_data.calls import CallLog
@@ -49,13 +57,19 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             existing = read_manifest(cell.folder.manifest)
             manifest = _gated_manifest(cell, existing)
             # Without a manifest nobody knows which run a done marker speaks of.
-            if existing is not None and (row := done_row(cell.folder, cell.sessions)):
+            if existing is not None and (
+                row := done_row(cell.name, cell.folder, cell.episode, cell.sessions)
+            ):
+                mark_stale(cell.folder.manifest, existing, manifest.stale_fields)
                 return CellResult((), row, skipped=True)
-            manifest.write(cell.folder.manifest)
+            kept = ManifestFile(cell.folder.manifest, manifest)
+            cell.served.expect(
+                cell.key.cell_id, kept.served, kept.note_served, tolerant=cell.options.allow_stale_resume
+            )
             check_statements(cell.episode, cell.key.variant)
             trajectories = await _play(cell, progress or Silent())
             cost = cost_usd(usage_by_role(trajectories).values())
-            completed(manifest, cost).write(cell.folder.manifest)
+            kept.put(completed(kept.manifest, cost))
             row = _scored_row(cell, trajectories, started)
             write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
             _log.info("cell done", sessions=len(trajectories))
@@ -96,7 +110,14 @@ def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) 
         trace_footers=cell.options.trace_footers,
     )
     duration = time.monotonic() - started
-    return finished_row(cell.name, cell.folder, score.document["metrics"], trajectories, duration=duration)
+    return finished_row(
+        cell.name,
+        cell.folder,
+        score.document["metrics"],
+        trajectories,
+        duration=duration,
+        verified=score.verified,
+    )
 
 
 @contextmanager

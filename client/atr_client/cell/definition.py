@@ -10,6 +10,7 @@ from atr_client.cell.learn_freeze_test import sessions_of
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import Manifest
 from atr_client.outputs.rows import CellName
+from atr_client.outputs.served_models import ServedModels
 from atr_client.session.recorder import SessionRecorder
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
@@ -43,7 +44,8 @@ class CellOptions:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell to be run: what it is, where its files are, and who plays its sessions."""
+    """A cell to be run: what it is, where its files are, who plays its sessions, and what the servers of its
+    models call themselves."""
 
     key: CellKey
     episode: Episode
@@ -51,6 +53,7 @@ class Cell:
     manifest: Manifest
     run_session: SessionRunner
     options: CellOptions = field(default_factory=CellOptions)
+    served: ServedModels = field(default_factory=ServedModels)
 
     @property
     def name(self) -> CellName:

@@ -10,11 +10,12 @@ from typing import Any
 
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
 from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
+from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.models.base import Model
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import SessionSettings
-from atr_data import Episode, load_episode
+from atr_data import Episode
 from atr_data.calls import CallLog, CallSink, LogRecord
 from atr_data.episode import LearningSession, TestSession
 from atr_data.trajectory import Trajectory
@@ -56,7 +57,7 @@ async def play_episode(
         raise ConfigError(f"unknown variant {variant!r}; one of: {', '.join(VARIANTS)}")
     if isinstance(memory, str) and memory not in LAYERS:
         raise ConfigError(f"unknown memory layer {memory!r}; one of: {', '.join(LAYERS)}")
-    played = episode if isinstance(episode, Episode) else load_episode(episode)
+    played = episode if isinstance(episode, Episode) else load_playable(episode)
     check_statements(played, variant)
     layer = LAYERS[memory] if isinstance(memory, str) else memory or CONTEXT
     runner = EpisodeRunner(played, variant, model, user or offline_users(), settings or SessionSettings())

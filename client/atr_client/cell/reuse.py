@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from atr_data import DataError, load_trajectory
 from atr_data.constants import FAULTY_TERMINATIONS
 from atr_data.episode import LearningSession, TestSession
+from atr_data.reading import Missing
 from atr_data.trajectory import Trajectory
 
 
@@ -37,11 +37,11 @@ def look_up(
     the comparison of variant and context, as the original benchmark does.
     """
     try:
-        trajectory = Trajectory.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
+        trajectory = load_trajectory(path)
+    except Missing:
         return OnDisk()
-    except ValidationError:
-        return OnDisk(refusal="the file is no whole trajectory")
+    except DataError as error:
+        return OnDisk(refusal=f"the file is no whole trajectory: {error.reason}")
     if trajectory.termination_reason in FAULTY_TERMINATIONS:
         return OnDisk(refusal=f"it ended with {trajectory.termination_reason}")
     if compatible:

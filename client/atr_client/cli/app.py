@@ -21,8 +21,11 @@ _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 fine, 1 something failed, 2 a mistake in usage or configuration, 3
     incomplete, 130 interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = cli.main(argv, prog_name="atr-client", standalone_mode=False)
+        if any("\0" in argument for argument in arguments):
+            raise click.UsageError("no argument can hold a NUL")
+        code = cli.main(arguments, prog_name="atr-client", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
@@ -104,24 +107,55 @@ def run(
 @cli.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
 @click.option("--from", "source", type=click.Choice(["trajectories", "calls"]), default="trajectories")
-@click.option("--episode", type=_FILE, help="The episode, where a cell does not say which file it used.")
+@click.option("--episode", type=_FILE, help="The episode's file; else the one that the cell was run with.")
+@click.option("--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for.")
 @click.option("--variant", help="The variant, where a cell has no manifest.")
 @click.option("--strict/--no-strict", default=True, help="Whether missing sessions give exit code 3.")
+@click.option("--no-cross-check", is_flag=True, help="Do not compare trajectories and call log.")
 @click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
 def score(
     folders: tuple[Path, ...],
     source: Literal["trajectories", "calls"],
     episode: Path | None,
+    episodes: Path | None,
     variant: str | None,
     strict: bool,
+    no_cross_check: bool,
     no_trace_footers: bool,
 ) -> int:
-    """Score cells again from their files; DIR is a cell or any folder above some."""
+    """Score cells again from their files; DIR is a cell or any folder above some.
+
+    Exit code 3: sessions are missing, or trajectories and call log of a cell differ.
+    """
     from atr_client.cli.score_command import ScoreRequest, score_command
 
     return score_command(
-        ScoreRequest(folders, source, episode, variant, strict, trace_footers=not no_trace_footers)
+        ScoreRequest(
+            folders,
+            source,
+            episode,
+            variant,
+            strict,
+            trace_footers=not no_trace_footers,
+            episodes=episodes,
+            cross_check=not no_cross_check,
+        )
     )
+
+
+@cli.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
+@click.option("--episode", type=_FILE, help="The episode's file; else the one that the cell was run with.")
+@click.option("--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for.")
+def verify(folders: tuple[Path, ...], episode: Path | None, episodes: Path | None) -> int:
+    """Check finished cells against themselves; nothing is written. DIR is a cell or any folder above some.
+
+    Scores each cell anew, compares trajectories and call log, and replays every logged call through a fresh
+    environment. Exit code 3: something differs.
+    """
+    from atr_client.cli.verify_command import verify_command
+
+    return verify_command(folders, episode, episodes)
 
 
 @cli.command()

@@ -20,7 +20,7 @@ from atr_datagen.gates.report import CheckReport
 from atr_datagen.plan.draw import render_plan_check, write_plan
 from atr_datagen.plan.table import read_plan
 from atr_datagen.source.compile import read_sources, redrawn, write_episodes
-from atr_datagen.source.document import SourceError
+from atr_datagen.source.document import SourceError, UnreadableSource
 from atr_datagen.source.draw_faces import Salt
 from atr_datagen.source.scaffold import scaffold
 from atr_datagen.validity import as_json, as_markdown, judge, report
@@ -60,6 +60,8 @@ def compile_command(request: CompileRequest, environment: Mapping[str, str] = os
                 return _refused(failure for gate in found.gates for failure in gate.failures)
             if salt:
                 compiled = redrawn(compiled, request.seed, salt)
+        except UnreadableSource:
+            raise
         except SourceError as error:
             return _refused(error.problems)
         written = write_episodes(compiled, out)
@@ -124,6 +126,8 @@ def check_command(request: CheckRequest) -> int:
                 found = anyio.run(check_rule, sources, request.rule, request.seed, only)
             else:
                 found = anyio.run(check_everything, sources, request.seed, only, request.official)
+        except UnreadableSource:
+            raise
         except SourceError as error:
             return _refused(error.problems)
     report = CheckReport([*planned, *found.gates])

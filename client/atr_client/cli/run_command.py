@@ -16,6 +16,7 @@ from atr_client.cell.definition import Cell
 from atr_client.cell.progress import Progress
 from atr_client.cli.failures import reported_errors
 from atr_client.cli.live_progress import Lines, live_bars
+from atr_client.cli.stop_signals import Told, cancel_on_signal
 from atr_client.errors import ConfigError
 from atr_client.logs import route_structlog, terminal_log
 from atr_client.models.meter import Meter
@@ -88,8 +89,14 @@ def run_command(request: RunRequest) -> int:
 async def _sweep(
     cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
 ) -> None:
-    async with clients:
-        await run_sweep(cells, at_once=at_once, progress=progress, report=report)
+    async with anyio.create_task_group() as tasks:
+        told = Told()
+        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
+        async with clients:
+            await run_sweep(cells, at_once=at_once, progress=progress, report=report)
+        tasks.cancel_scope.cancel()
+    if told.signal is not None:
+        raise KeyboardInterrupt
 
 
 def _count_costs(meter: Meter, config: RunConfig, cells: Sequence[Cell], overrides: Overrides) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from atr_client.cell.playable import findings_of
 from atr_client.cli.failures import reported_errors
-from atr_data import packaged_episodes_dir, select_episodes, validate_episode
+from atr_data import packaged_episodes_dir, select_episodes
 
 
 def validate_command(selectors: Sequence[str], folder: Path | None) -> int:
@@ -16,7 +17,7 @@ def validate_command(selectors: Sequence[str], folder: Path | None) -> int:
     failed = False
     with reported_errors():
         for path in _files(selectors, folder):
-            findings = validate_episode(path)
+            findings = findings_of(path)
             errors = sum(finding.level == "error" for finding in findings)
             failed = failed or errors > 0
             for finding in findings:

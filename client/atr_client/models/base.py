@@ -26,7 +26,8 @@ Finish = Literal["stop", "tool_calls", "length", "refusal", "content_filter"]
 @dataclass(frozen=True, slots=True)
 class ModelReply:
     """One reply. Native payload and format are stored with the message and sent back on the next turn.
-    `finish` says why the model stopped; anything but `stop` and `tool_calls` is a reply cut short."""
+    `finish` says why the model stopped; anything but `stop` and `tool_calls` is a reply cut short.
+    `served_model` is the name under which the server says it answered."""
 
     content: str | None = None
     tool_calls: list[ToolCall] = field(default_factory=list[ToolCall])
@@ -35,6 +36,7 @@ class ModelReply:
     native_assistant_payload: dict[str, Any] | list[Any] | None = None
     native_payload_format: str | None = None
     finish: Finish = "stop"
+    served_model: str | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -8,12 +8,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from atr_client.models.wire import Endpoint, WireFormat
+from atr_data.yaml_reading import read_yaml
 
 Reasoning = Literal["on", "off"]
+
+_SDK_ADDRESS: Mapping[WireFormat, str] = {
+    "openai_chat": "OPENAI_BASE_URL",
+    "openai_responses": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+}
+"""The variables that the SDKs read by themselves where no address is given."""
 
 
 class _Section(BaseModel):
@@ -158,6 +166,12 @@ class RemoteModel(_Section):
     model: str
     entry: ProviderEntry
 
+    def base_url(self, environment: Mapping[str, str]) -> str | None:
+        """The address in force; None: the one that the SDK knows itself."""
+        entry = self.entry
+        override = environment.get(entry.base_url_env) if entry.base_url_env else None
+        return override or entry.base_url or environment.get(_SDK_ADDRESS[entry.wire]) or None
+
     def endpoint(
         self, environment: Mapping[str, str], *, reasoning: Reasoning | None, timeout: float
     ) -> Endpoint:
@@ -166,11 +180,10 @@ class RemoteModel(_Section):
         key = environment.get(entry.key, "") if entry.key else "none"
         if not key:
             raise LookupError(f"model {self.model_id}: the environment variable {entry.key} is not set")
-        override = environment.get(entry.base_url_env) if entry.base_url_env else None
         return Endpoint(
             model=self.model,
             api_key=key,
-            base_url=override or entry.base_url,
+            base_url=self.base_url(environment),
             timeout=timeout,
             max_output_tokens=entry.max_output_tokens,
             parameters=entry.reasoning.parameters(reasoning),
@@ -189,4 +202,4 @@ def registry_path() -> Path:
 
 
 def packaged_catalogue() -> Catalogue:
-    return Catalogue.model_validate(yaml.safe_load(registry_path().read_text(encoding="utf-8")))
+    return Catalogue.model_validate(read_yaml(registry_path()))

@@ -14,14 +14,16 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter, model_validator
 
-from atr_client.errors import ConfigError, ContextOverflow, NotRecorded
+from atr_client.errors import ConfigError, ContextOverflow, ModelError, NotRecorded
 from atr_client.models.base import ModelReply
 from atr_client.models.wire import WireRequest
-from atr_data.files import write_atomic
+from atr_data.errors import DataError
+from atr_data.files import naming, write_atomic
+from atr_data.reading import Missing, path_problem, read_records
 
 _REPLY = TypeAdapter(ModelReply)
 _MESSAGE_FIELDS = {
@@ -43,6 +45,23 @@ class CallSite:
     scope: str
     session_id: str
     role: str
+
+
+class _Line(BaseModel):
+    """One recorded call: what was asked, and the reply or why there was none."""
+
+    role: str
+    digest: str
+    occurrence: int
+    request: dict[str, Any]
+    reply: ModelReply | None = None
+    context_overflow: str | None = None
+
+    @model_validator(mode="after")
+    def _has_an_outcome(self) -> _Line:
+        if (self.reply is None) == (self.context_overflow is None):
+            raise ValueError("a call has either a reply or a context_overflow")
+        return self
 
 
 Call = Callable[[], Awaitable[ModelReply]]
@@ -93,7 +112,7 @@ class Recording:
         }
         path = _path(self.folder, site)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a" if path in self._begun else "w", encoding="utf-8") as stream:
+        with naming(path), path.open("a" if path in self._begun else "w", encoding="utf-8") as stream:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._begun.add(path)
 
@@ -114,33 +133,44 @@ class Replay:
 
     folder: Path
     _seen: Counter[tuple[CallSite, str]] = field(default_factory=Counter[tuple[CallSite, str]])
-    _lines: dict[Path, list[dict[str, Any]]] = field(default_factory=dict[Path, list[dict[str, Any]]])
+    _lines: dict[Path, list[_Line]] = field(default_factory=dict[Path, list[_Line]])
 
     async def exchange(self, site: CallSite, model_id: str, request: WireRequest, call: Call) -> ModelReply:
         body = canonical(model_id, request)
         digest = _digest(body)
-        recorded = [line for line in self._recorded(site) if line["role"] == site.role]
+        recorded = [line for line in self._recorded(site) if line.role == site.role]
         occurrence = self._seen[site, digest]
         self._seen[site, digest] += 1
         for line in recorded:
-            if (line["digest"], line["occurrence"]) == (digest, occurrence):
-                if "context_overflow" in line:
-                    raise ContextOverflow(line["context_overflow"])
-                return _REPLY.validate_python(line["reply"])
+            if (line.digest, line.occurrence) == (digest, occurrence):
+                if line.reply is None:
+                    raise ContextOverflow(line.context_overflow or "the conversation was too long")
+                return line.reply
         raise NotRecorded(_what_is_missing(site, body, occurrence, recorded))
 
-    def _recorded(self, site: CallSite) -> list[dict[str, Any]]:
+    def _recorded(self, site: CallSite) -> list[_Line]:
         path = _path(self.folder, site)
         if path not in self._lines:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-            self._lines[path] = [json.loads(line) for line in text.split("\n") if line]
+            self._lines[path] = _recorded_calls(path)
         return self._lines[path]
+
+
+def _recorded_calls(path: Path) -> list[_Line]:
+    """The lines of a recording; none when there is no file. Raises ModelError that names file and line."""
+    try:
+        return list(read_records(path, _Line.model_validate, "recorded call"))
+    except Missing:
+        return []
+    except DataError as error:
+        raise ModelError(f"the recording cannot be used: {error}") from error
 
 
 def chosen_exchanges(record: Path | None, replay: Path | None) -> Exchanges:
     """Raises ConfigError when both are asked for, or when there is no store to play back."""
     if record and replay:
         raise ConfigError("--record and --replay exclude each other")
+    if problem := path_problem(record or replay or "x"):
+        raise ConfigError(problem)
     if replay:
         if not replay.is_dir():
             raise ConfigError(f"--replay: {replay}: no such folder")
@@ -170,14 +200,12 @@ def _path(folder: Path, site: CallSite) -> Path:
     return folder / site.scope / f"{site.session_id}.jsonl"
 
 
-def _what_is_missing(
-    site: CallSite, body: dict[str, Any], occurrence: int, recorded: list[dict[str, Any]]
-) -> str:
+def _what_is_missing(site: CallSite, body: dict[str, Any], occurrence: int, recorded: list[_Line]) -> str:
     where = f"{site.role} call of session {site.session_id} is not in the store"
     if not recorded:
         return f"{where}, which holds no {site.role} call for {site.scope}/{site.session_id}"
     wanted = _lines_of(body)
-    bodies = [cast(Mapping[str, Any], line["request"]) for line in recorded]
+    bodies = [line.request for line in recorded]
     if any(other == body for other in bodies):
         return f"{where}: the same request was recorded {occurrence} times only"
     nearest = max(bodies, key=lambda other: _likeness(wanted, _lines_of(other)))

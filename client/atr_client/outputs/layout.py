@@ -17,6 +17,7 @@ ORACLE_FOLDER = "_oracle"
 SUMMARY_FOLDER = "_summary"
 _UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]")
 _LONGEST_NAME = 200
+_LONGEST_SEGMENT = 255
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +48,10 @@ class CellKey:
             ("memory layer", self.layer or "default"),
         ):
             check_file_name(what, name)
+        if len((segment := self.relative_path.name).encode()) > _LONGEST_SEGMENT:
+            raise ConfigError(
+                f"the folder {segment[:60]}... of a cell gets longer than {_LONGEST_SEGMENT} bytes"
+            )
 
     @classmethod
     def of(

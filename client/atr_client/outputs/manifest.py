@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.provenance import Provenance
+from atr_data.errors import DataError
 from atr_data.files import write_atomic
+from atr_data.reading import StrPath, read_json
 
 MANIFEST_VERSION = 1
 SCHEMA_VERSION = "v7_user_sim_free_output"
@@ -33,15 +35,26 @@ _IDENTITY = (
     "prompt_hashes",
     "code_hash",
 )
-_INPUTS = ("max_steps", "timeout", "episode_sha256", "tool_schemas_sha256", "model_sha256", "user_sim")
+_INPUTS = (
+    "max_steps",
+    "timeout",
+    "episode_sha256",
+    "tool_schemas_sha256",
+    "address",
+    "model_settings",
+    "model_sha256",
+    "user_sim",
+)
 _SHOWN = 60
 
 
 class Manifest(BaseModel):
     """`episode_sha256` is that of the episode on file, `shuffle_references` the seed that reordered it.
-    `complete` is true once every session of the cell is on disk. `privileged` marks a model that was shown
-    the labels. `stale_fields` names what differed when somebody resumed the cell in spite of it. `cost_usd`
-    of the complete cell, in US dollars; None while a price is unknown or the cell is not complete."""
+    `address` is where the model was reached, without secrets, `served_model` what its server calls it;
+    `served_roles` the same for the roles of the user. `privileged` marks a model that was shown the labels.
+    `complete` is true once every session of the cell is on disk. `stale_fields` names what differed when
+    somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
+    price is unknown or the cell is not complete."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,6 +68,10 @@ class Manifest(BaseModel):
     variant: str
     model: str
     model_sha256: str
+    model_settings: dict[str, Any] = Field(default_factory=dict)
+    address: str | None = None
+    served_model: str | None = None
+    served_roles: dict[str, str] = Field(default_factory=dict)
     privileged: bool = False
     memory_layer: str | None
     seed: int | None
@@ -80,12 +97,43 @@ class Manifest(BaseModel):
         write_atomic(path, self.model_dump_json(indent=2) + "\n")
 
 
+class ManifestFile:
+    """The manifest of a cell that is being played, and its file, which is written at every change."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self._path = path
+        self.put(manifest)
+
+    def put(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        manifest.write(self._path)
+
+    @property
+    def served(self) -> dict[str, str]:
+        """What the servers of the cell's models call them, by role."""
+        named = {"agent": self.manifest.served_model} if self.manifest.served_model else {}
+        return {**self.manifest.served_roles, **named}
+
+    def note_served(self, role: str, name: str, is_other: bool) -> None:
+        """`is_other`: the server had another name before, and somebody wants to go on all the same."""
+        roles = self.manifest.served_roles
+        changes: dict[str, Any] = {"served_roles": {**roles, role: name}}
+        what = f"served_roles.{role}"
+        if role == "agent":
+            changes, what = {"served_model": name}, "served_model"
+        if is_other:
+            changes["stale_fields"] = sorted({*self.manifest.stale_fields, what})
+        self.put(self.manifest.model_copy(update=changes))
+
+
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """`sha256` is a digest of the model's registry entry: what its id stands for."""
+    """`sha256` is a digest of the model's registry entry: what its id stands for; `settings` say it in
+    words."""
 
     sha256: str
     privileged: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def new_manifest(
@@ -96,6 +144,7 @@ def new_manifest(
     episode_sha256: str,
     shuffle_references: int | None = None,
     model: ModelIdentity,
+    address: str | None = None,
     reasoning: str | None = "on",
     user_sim: Mapping[str, Any],
     max_steps: int,
@@ -111,6 +160,8 @@ def new_manifest(
         variant=key.variant,
         model=key.model,
         model_sha256=model.sha256,
+        model_settings=dict(model.settings),
+        address=address,
         privileged=model.privileged,
         memory_layer=key.layer,
         seed=key.seed,
@@ -129,11 +180,11 @@ def new_manifest(
     )
 
 
-def read_manifest(path: Path) -> dict[str, Any] | None:
+def read_manifest(path: StrPath) -> dict[str, Any] | None:
     """The fields of a manifest of any program, or None when there is none that can be read."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        value = read_json(path)
+    except DataError:
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
@@ -166,8 +217,27 @@ def resumed(
             "created_at": str(existing.get("created_at", wanted.created_at)),
             "complete": compatible and existing.get("complete") is True,
             "stale_fields": sorted({*kept, *stale}),
+            **_served(existing),
         }
     )
+
+
+def _served(existing: Mapping[str, Any]) -> dict[str, Any]:
+    """What the servers called their models; held against every reply, and so not known beforehand."""
+    model, roles = existing.get("served_model"), existing.get("served_roles")
+    named = cast(dict[str, Any], roles).items() if isinstance(roles, dict) else ()
+    return {
+        "served_model": model if isinstance(model, str) else None,
+        "served_roles": {role: name for role, name in named if isinstance(name, str)},
+    }
+
+
+def mark_stale(path: Path, existing: Mapping[str, Any], stale: Sequence[str]) -> None:
+    """Notes in the manifest of a finished cell what somebody passed over. Nothing else of it changes: its
+    sessions are those of the run that it tells of."""
+    if list(stale) != existing.get("stale_fields", []):
+        document = {**existing, "stale_fields": list(stale)}
+        write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:
@@ -176,19 +246,29 @@ def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:
 
 
 def _explain(existing: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str]) -> str:
-    changes = "; ".join(_change(name, existing.get(name), now[name]) for name in fields)
+    if "model_settings" in fields:
+        fields = [name for name in fields if name != "model_sha256"]
+    changes = "; ".join(change for name in fields for change in _changes(name, existing.get(name), now[name]))
     return (
         f"the cell was made by a different run: {changes}. "
         "Start it over with --fresh, write to another --outputs folder, or go on with --allow-stale-resume"
     )
 
 
-def _change(name: str, was: Any, now: Any) -> str:
-    if isinstance(was, dict) and isinstance(now, dict):
-        old, new = cast(dict[str, Any], was), cast(dict[str, Any], now)
-        keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-        return f"{name} differs in {', '.join(keys)}"
-    return f"{name} was {_short(was)}, is {_short(now)}"
+def _changes(name: str, was: Any, now: Any) -> Iterator[str]:
+    """Old and new value of what differs, down to the single field; a digest says less than what stands beside
+    it, and is told alone only."""
+    if not isinstance(was, dict) or not isinstance(now, dict):
+        yield f"{name} was {_short(was)}, is {_short(now)}"
+        return
+    old, new = cast(dict[str, Any], was), cast(dict[str, Any], now)
+    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    told = [] if name == "prompt_hashes" else [key for key in keys if key != "sha256"] or keys
+    details = [change for key in told for change in _changes(f"{name}.{key}", old.get(key), new.get(key))]
+    if "." in name:
+        yield from details
+    else:
+        yield ": ".join(filter(None, (f"{name} differs in {', '.join(keys)}", ", ".join(details))))
 
 
 def _short(value: Any) -> str:

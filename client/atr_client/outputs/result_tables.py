@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,11 @@ from rich.table import Table
 
 from atr_client.models.meter import dollars
 from atr_client.outputs.companion_table import companion_table
+from atr_client.outputs.evaluations import read_evaluation, told_differences
+from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import Row
 from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
+from atr_data import DataError
 from atr_evaluator import PayoffRow, payoff_table, pooled_companions
 
 _PRIVILEGED = "was shown the answers: a reference, not a contestant"
@@ -22,8 +24,8 @@ _PRIVILEGED = "was shown the answers: a reference, not a contestant"
 
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
     """Test accuracy per model: one column per variant, cut by check type and by domain; the companion
-    metrics; how it compares with guessing, for which cells below the outputs root count as well; then what
-    failed."""
+    metrics; how it compares with guessing, for which cells below the outputs root count as well; then where
+    trajectories and call log differ, and what failed."""
     scored = [row for row in rows if row["ok"]]
     blind = rule_blind_outcomes(scored, root)
     for model in sorted({row["model"] or "" for row in scored}):
@@ -34,6 +36,11 @@ def print_results(console: Console, rows: Sequence[Row], root: Path | None = Non
             console.print(f"{model} {_PRIVILEGED}", markup=False, highlight=False)
         line = validity_line(model, of_model, blind)
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for row in scored:
+        if row.get("verified") is False:
+            for told in told_differences(_evaluation(row)):
+                line = f"not verified: {row['cell_id']}: {told}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
     for row in rows:
         if not row["ok"]:
             what = "aborted" if row.get("aborted") else "failed"
@@ -77,7 +84,11 @@ def _companions(rows: Sequence[Row]) -> Table:
 
 
 def _evaluation(row: Row) -> dict[str, Any]:
-    return json.loads((Path(row["runs_dir"]) / "eval.json").read_text(encoding="utf-8"))
+    """Of a cell that was scored just now, or whose score was looked at."""
+    path = Path(row["runs_dir"])
+    if (found := read_evaluation(CellFolder(path))) is None:
+        raise DataError("is gone or damaged; score the cell again", path=path / "eval.json")
+    return found
 
 
 def _label(row: PayoffRow) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atr_client.errors import BudgetReached, CellAbort
+from atr_client.outputs.evaluations import is_current, read_evaluation
 from atr_client.outputs.layout import CellFolder, CellKey
+from atr_data import DataError
 from atr_data.constants import CLEAN_TERMINATIONS
-from atr_data.episode import LearningSession, TestSession
+from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.reading import read_json
 from atr_data.trajectory import Trajectory
 from atr_data.usage import Usage
 
@@ -77,8 +81,10 @@ def finished_row(
     trajectories: Sequence[Trajectory],
     *,
     duration: float,
+    verified: bool | None = None,
 ) -> Row:
-    """`metrics` are those of the evaluator, `trajectories` all of the cell. `avg_turns` is the mean number of
+    """`metrics` are those of the evaluator, `trajectories` all of the cell, `verified` whether they and the
+    call log tell the same. `avg_turns` is the mean number of
     steps per session; `non_clean_terminations` maps session ids to reasons; costs are in US dollars, null
     where a price is unknown."""
     unclean = {
@@ -111,24 +117,57 @@ def finished_row(
         "reply_faults": _summed_faults(trajectories),
         "cost_usd": cost_usd(by_role.values()),
         "cost_usd_by_role": {role: usage.cost_usd for role, usage in by_role.items()},
+        "verified": verified,
         "runs_dir": str(folder.path),
     }
 
 
-def done_row(folder: CellFolder, sessions: Sequence[LearningSession | TestSession]) -> Row | None:
-    """The row of a cell that was finished before, or None when there is anything left to do.
+_OF_THE_CELL = ("cell_id", "variant", "model", "memory_layer", "seed")
 
-    A trajectory that somebody took away counts as left to do.
+
+class _DoneRow(BaseModel):
+    """What readers of a finished row count on."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    ok: Literal[True]
+    cell_id: str
+    variant: str
+    model: str
+    ts_pass: int
+    ts_total: int
+    tok_agent_calls: int
+    cost_usd: float | None
+    verified: bool | None
+
+
+def done_row(
+    name: CellName,
+    folder: CellFolder,
+    episode: Episode,
+    sessions: Sequence[LearningSession | TestSession],
+) -> Row | None:
+    """The row of a cell that was finished before, with the folder at hand; None when anything is left to do.
+
+    A trajectory that somebody took away or changed counts as left to do, and so does a marker or a score
+    that is damaged, is about something else, or was made by another scorer.
     """
     try:
-        row = json.loads(folder.done.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        row = read_json(folder.done)
+        _DoneRow.model_validate(row)
+    except (DataError, ValidationError):
         return None
-    if not isinstance(row, dict) or cast(Row, row).get("ok") is not True:
+    here = name.row(ok=True, duration=0.0)
+    if any(
+        row.get(field) != here[field] for field in ("cell_id", "variant", "model", "memory_layer", "seed")
+    ):
         return None
     if not all(folder.trajectory(session.session_id).exists() for session in sessions):
         return None
-    return {**cast(Row, row), "duration_sec": 0.0, "skipped": True}
+    evaluation = read_evaluation(folder)
+    if evaluation is None or not is_current(evaluation, folder, episode, name.key.variant):
+        return None
+    return {**row, **here, "runs_dir": str(folder.path), "skipped": True}
 
 
 def _asked_for_a_rule(trajectory: Trajectory) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from atr_client.outputs.contexts import contexts_of
 from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.stored_cells import CellRecord
 from atr_client.outputs.traces import write_trace
 from atr_data import load_trajectory
 from atr_data.episode import Episode
@@ -20,9 +22,20 @@ def score_folder(
     variant: str | None,
     source: Source = "trajectories",
     trace_footers: bool = True,
+    cross_check: bool = True,
 ) -> CellScore:
-    """Writes `eval.json`, and with `trace_footers` the gold check to the end of each test session's trace."""
-    score = score_cell(folder.path, episode, variant=variant, source=source)
+    """Writes `eval.json`, and with `trace_footers` the gold check to the end of each test session's trace.
+    `cross_check` compares trajectories and call log, and the memory text of each session with what the
+    learning trajectories give."""
+    record = CellRecord.of(folder)
+    score = score_cell(
+        folder.path,
+        episode,
+        variant=variant,
+        source=source,
+        cross_check=cross_check,
+        contexts_of=contexts_of(episode, record.variant or variant, record.memory_layer),
+    )
     if trace_footers and source == "trajectories":
         for result in score.document["session_results"]:
             session_id = result["session_id"]

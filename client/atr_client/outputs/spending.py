@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pydantic import ValidationError
-
 from atr_client.outputs.layout import CellFolder
+from atr_data import DataError, load_trajectory
 from atr_data.trajectory import Trajectory
 from atr_data.usage import Usage
 
@@ -16,8 +15,8 @@ def on_disk(folders: Iterable[CellFolder]) -> Iterator[Trajectory]:
     for folder in folders:
         for path in sorted(folder.trajectories.glob("*.json")):
             try:
-                yield Trajectory.model_validate_json(path.read_bytes())
-            except ValidationError:
+                yield load_trajectory(path)
+            except DataError:
                 continue
 
 

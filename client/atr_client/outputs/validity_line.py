@@ -6,15 +6,14 @@ same order of its objects.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from atr_client.agents import RULE_BLIND_MODELS
+from atr_client.outputs.evaluations import read_evaluation
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.rows import Row
+from atr_client.outputs.stored_cells import CellRecord
 from atr_data.variants import variant_rank
 from atr_evaluator import LEVEL, Comparison, compare_outcomes
 
@@ -35,9 +34,9 @@ def rule_blind_outcomes(rows: Iterable[Row], root: Path | None) -> dict[str, lis
         folders |= {path.parent.resolve() for path in root.glob("*/*/*__model-offline-*/eval.json")}
     passed: dict[tuple[str, str], dict[Test, bool]] = {}
     for folder in sorted(folders):
-        manifest = read_manifest(CellFolder(folder).manifest) or {}
-        if (model := manifest.get("model")) in RULE_BLIND_MODELS:
-            passed.setdefault((model, manifest.get("variant", "")), {}).update(_outcomes(folder, manifest))
+        record = CellRecord.of(CellFolder(folder))
+        if record.model in RULE_BLIND_MODELS:
+            passed.setdefault((record.model, record.variant or ""), {}).update(_outcomes(folder, record))
     found: dict[str, list[Outcomes]] = {}
     for (model, _), outcomes in passed.items():
         found.setdefault(model, []).append(outcomes)
@@ -53,8 +52,8 @@ def validity_line(model: str, rows: Sequence[Row], blind: Mapping[str, Sequence[
     variants: dict[str, dict[Test, bool]] = {}
     for row in rows:
         folder = Path(row["runs_dir"])
-        manifest = read_manifest(CellFolder(folder).manifest) or {}
-        variants.setdefault(row["variant"] or "", {}).update(_outcomes(folder, manifest))
+        record = CellRecord.of(CellFolder(folder))
+        variants.setdefault(row["variant"] or "", {}).update(_outcomes(folder, record))
     ordered = sorted(variants, key=variant_rank)
     clauses = [f"\n  {_clause(variant, variants[variant], blind)}" for variant in ordered]
     return f"validity (one-sided exact McNemar test on the same tests, p < {LEVEL:g}):{''.join(clauses)}"
@@ -85,13 +84,12 @@ def _percent(passed: int, comparison: Comparison) -> str:
     return f"{100 * passed / comparison.tests:.1f}"
 
 
-def _outcomes(folder: Path, manifest: Mapping[str, Any]) -> dict[Test, bool]:
-    evaluation: dict[str, Any] = json.loads(CellFolder(folder).evaluation.read_text(encoding="utf-8"))
-    episode = (
-        evaluation["episode_id"],
-        manifest.get("episode_sha256"),
-        manifest.get("shuffle_references"),
-    )
+def _outcomes(folder: Path, record: CellRecord) -> dict[Test, bool]:
+    """None of a cell whose score is gone or damaged."""
+    evaluation = read_evaluation(CellFolder(folder))
+    if evaluation is None:
+        return {}
+    episode = (evaluation["episode_id"], record.episode_sha256, record.shuffle_references)
     return {
         (*episode, result["session_id"]): result["task_success"]
         for result in evaluation["session_results"]

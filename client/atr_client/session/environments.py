@@ -48,7 +48,7 @@ class McpEnvironment:
         """A call whose arguments could not be used is answered here, with the reason. Raises CellAbort when
         the server does not answer: that is never the agent's failure."""
         if call.parse_error is not None:
-            return self._answer_here(call, turn_idx, f"was not called: {call.parse_error}")
+            return self._answer_here(call, turn_idx, unusable(call))
         started = time.perf_counter()
         try:
             result = await self._client.call_tool(call.name, call.arguments)
@@ -60,10 +60,9 @@ class McpEnvironment:
         return outcome
 
     def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
-        return self._answer_here(call, turn_idx, "did not finish: the session's time was over")
+        return self._answer_here(call, turn_idx, unfinished(call))
 
-    def _answer_here(self, call: ToolCall, turn_idx: int, problem: str) -> ToolOutcome:
-        outcome = ToolOutcome(_error(f"{call.name} {problem}"), True)
+    def _answer_here(self, call: ToolCall, turn_idx: int, outcome: ToolOutcome) -> ToolOutcome:
         self._record(call, turn_idx, outcome, 0.0, "answered by the harness")
         return outcome
 
@@ -115,6 +114,16 @@ async def open_environment(
             tool_count=expected_tool_count(session.domain, whitelist),
             recorder=recorder,
         )
+
+
+def unusable(call: ToolCall) -> ToolOutcome:
+    """The answer to a call whose arguments could not be read: the server never sees it."""
+    return ToolOutcome(_error(f"{call.name} was not called: {call.parse_error}"), True)
+
+
+def unfinished(call: ToolCall) -> ToolOutcome:
+    """The answer to a call that the session's deadline cut off."""
+    return ToolOutcome(_error(f"{call.name} did not finish: the session's time was over"), True)
 
 
 def expected_tool_count(domain: str, whitelist: Sequence[str]) -> int:

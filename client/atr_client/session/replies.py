@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import Any
 
 from atr_client.models.base import ModelReply
 from atr_client.models.call_ids import is_renamed, unique_id
-from atr_data.limits import check_arguments
+from atr_data.limits import check_arguments, is_storable
 from atr_data.trajectory import ToolCall
 
 
 def usable(reply: ModelReply, taken: Collection[str] = ()) -> ModelReply:
     """Text that no encoding can carry is replaced sign by sign. Arguments that no wire can carry become {}
-    with the reason in `parse_error`, so that the agent gets a tool error that names it. A call whose id is
+    with the reason in `parse_error`, so that the agent gets a tool error that names it. A native payload that
+    no file of ours can hold is left out. A call whose id is
     among those `taken` earlier in the session, or comes twice, gets another one."""
     used = set(taken)
     return replace(
@@ -21,7 +23,12 @@ def usable(reply: ModelReply, taken: Collection[str] = ()) -> ModelReply:
         content=None if reply.content is None else _encodable(reply.content),
         reasoning_content=None if reply.reasoning_content is None else _encodable(reply.reasoning_content),
         tool_calls=[_usable_call(call, used) for call in reply.tool_calls],
+        native_assistant_payload=_storable(reply.native_assistant_payload),
     )
+
+
+def _storable(payload: dict[str, Any] | list[Any] | None) -> dict[str, Any] | list[Any] | None:
+    return payload if is_storable(payload) else None
 
 
 def faults(reply: ModelReply, offered: Collection[str]) -> Iterator[str]:

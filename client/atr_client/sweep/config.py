@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Collection, Mapping
 from importlib.resources import files
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -23,7 +23,10 @@ from pydantic import (
 from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, ModelOverride, Price, Reasoning, on_off
 from atr_client.models.wire import WireFormat
+from atr_data.errors import DataError
+from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS
+from atr_data.yaml_reading import read_yaml
 from atr_memory import LAYERS
 
 MODEL_CATALOGUE = "models.yaml"
@@ -46,6 +49,13 @@ def _layer(name: str) -> str:
     return name
 
 
+def _place(path: Path) -> Path:
+    if problem := path_problem(path):
+        raise ValueError(problem)
+    return path
+
+
+Place = Annotated[Path, AfterValidator(_place)]
 VariantName = Annotated[str, AfterValidator(_variant)]
 
 
@@ -60,7 +70,7 @@ class EpisodeConfig(_Section):
     """
 
     select: list[str] = Field(default=["all"], min_length=1)
-    folder: Path | None = None
+    folder: Place | None = None
     needs_folder: bool = False
     shuffle_references: int | None = Field(default=None, strict=True)
 
@@ -177,39 +187,22 @@ class RunConfig(_Section):
     limits: LimitConfig = LimitConfig()
     hook: bool = False
     memory_layer: Annotated[str, AfterValidator(_layer)] = "context"
-    outputs: Path = Path("outputs")
+    outputs: Place = Path("outputs")
     traces: bool = True
     compatible: bool = False
     smoke: bool = False
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """A key that stands twice is an error: YAML would drop the first, and a limit of costs with it."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
-                )
-            seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
-
-
-def load_config(name: str) -> RunConfig:
+def load_config(name: str | os.PathLike[str]) -> RunConfig:
     """Reads a configuration by path, or by the name of one that ships with the package.
 
     Raises ConfigError in one line: which file, which key, and why.
     """
-    path = _find(name)
+    path = _find(os.fspath(name))
     try:
-        raw = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeys)
-    except yaml.MarkedYAMLError as error:
-        line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(f"{path}:{line} not YAML: {error.problem}") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read: {' '.join(str(error).split())}") from error
+        raw = read_yaml(path)
+    except DataError as error:
+        raise ConfigError(str(error)) from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
     try:
@@ -233,6 +226,8 @@ def suggestion(word: str, known: Collection[str]) -> str:
 
 
 def _find(name: str) -> Path:
+    if problem := path_problem(name):
+        raise ConfigError(problem)
     path = Path(name)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         return path

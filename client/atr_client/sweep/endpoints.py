@@ -8,10 +8,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import anyio
 
 from atr_client.errors import ConfigError, ModelError
+from atr_client.models.addresses import shown_address
 from atr_client.models.catalogue import Reasoning, RemoteModel
 from atr_client.models.meter import Meter
 from atr_client.models.pricing import cost_of
@@ -22,16 +24,22 @@ from atr_client.models.retry import RetryPolicy
 from atr_client.models.sdks import SDKS
 from atr_client.models.wire import Endpoint, Wire
 from atr_client.models.wires._http import check_endpoint
+from atr_client.outputs.served_models import ServedModels
 from atr_client.sweep.config import LimitConfig
 from atr_data.usage import Usage
 
 CLOSING_SECONDS = 5.0
 
-_ADDRESSING = frozenset(
-    {"wire", "base_url", "sampling", "max_output_tokens", "payload_format"}
+_SHORTEST_KEY = 8
+_SENDING = frozenset(
+    {"wire", "sampling", "max_output_tokens", "payload_format"}
     | {"echo_reasoning", "structured_output", "prompts_after_text"}
 )
 """What decides, beside model and parameters, how a conversation is sent."""
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +54,34 @@ class RemoteSpec:
     tokens_per_minute: int | None = None
 
     @property
-    def digest(self) -> str:
-        """SHA-256 of all that decides what is sent where; keys, prices and ceilings are no part of it."""
+    def settings(self) -> dict[str, Any]:
+        """All that decides what is sent; keys, prices, ceilings and the address are no part of it."""
         entry = self.model.entry
-        sent = {
-            "model": [self.model.model_id, self.model.model],
-            "endpoint": entry.model_dump(mode="json", include=set(_ADDRESSING)),
+        return {
+            "id": self.model.model_id,
+            "name": self.model.model,
+            **entry.model_dump(mode="json", include=set(_SENDING)),
             "parameters": entry.reasoning.parameters(self.reasoning),
             "reasoning": self.reasoning,
             "temperature": self.temperature,
         }
-        return hashlib.sha256(json.dumps(sent, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def settings_sha256(self) -> str:
+        return _sha256(self.settings)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that decides what is sent where."""
+        return _sha256([self.settings, self.model.entry.base_url])
+
+    def address(self, environment: Mapping[str, str]) -> str | None:
+        """Where its calls go, without what may be a secret; None: the SDK's own address."""
+        base_url = self.model.base_url(environment)
+        if base_url is None:
+            return None
+        shown, key = shown_address(base_url), environment.get(self.model.entry.key or "", "")
+        return shown.replace(key, "[key]") if len(key) >= _SHORTEST_KEY else shown
 
     def endpoint(self, environment: Mapping[str, str], *, timeout: float) -> Endpoint:
         """Raises ConfigError in one line when the key is missing, or key or address cannot be used."""
@@ -87,7 +112,7 @@ class ModelClients:
         meter: Meter | None = None,
     ) -> None:
         self._limits = limits or LimitConfig()
-        self._exchanges = exchanges or Live()
+        self.served = ServedModels(exchanges or Live())
         self._environment = environment
         self._clients: dict[tuple[str, str], ModelClient] = {}
         self._limiters: dict[str, anyio.CapacityLimiter] = {}
@@ -101,7 +126,7 @@ class ModelClients:
             self._clients[key] = ModelClient(
                 spec.model,
                 lambda: self._open(spec),
-                exchanges=self._exchanges,
+                exchanges=self.served,
                 limiter=self.limiter(model_id),
                 ceiling=self._ceilings.setdefault(
                     model_id,
@@ -114,6 +139,10 @@ class ModelClients:
                 meter=self.meter,
             )
         return self._clients[key]
+
+    def address(self, spec: RemoteSpec) -> str | None:
+        """Where the calls of a model go, as it may be written down."""
+        return spec.address(self._environment)
 
     def limiter(self, model_id: str) -> anyio.CapacityLimiter:
         """Lets through as many calls of a model at once as `limits.calls_per_model` says."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from atr_client.models.catalogue import RemoteModel
 from atr_client.models.pricing import cost_of
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.spending import on_disk
+from atr_client.outputs.stored_cells import CellRecord
 from atr_client.sweep.config import Role
 from atr_client.sweep.endpoints import RemoteSpec
 from atr_data.episode import Episode
@@ -70,8 +70,8 @@ class Measured:
         """Of every cell below an outputs folder. Sessions without a model call count for nothing."""
         measured = cls()
         for path in sorted(root.rglob("cell_manifest.json")):
-            manifest = read_manifest(path) or {}
-            model, variant = manifest.get("model"), manifest.get("variant")
+            record = CellRecord.of(CellFolder(path.parent))
+            model, variant = record.model, record.variant
             for trajectory in on_disk([CellFolder(path.parent)]):
                 for role, usage in trajectory.token_usage.items():
                     for model_, variant_ in ((model, variant), (model, None), (None, variant)):

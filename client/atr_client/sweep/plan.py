@@ -13,6 +13,7 @@ from typing import Any
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cell.definition import Cell, CellOptions
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
+from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
@@ -21,9 +22,9 @@ from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import ModelChoice, Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.other_personas import OtherPersonas
-from atr_client.sweep.registry import chosen_models, role_specs, taught
+from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs, taught
 from atr_client.sweep.simulated_users import chosen_classifier, model_users
-from atr_data import load_episode, packaged_episodes_dir, select_episodes
+from atr_data import packaged_episodes_dir, select_episodes
 from atr_data.shuffle import reordered
 
 EPISODES_VARIABLE = "ATR_EPISODES"
@@ -106,12 +107,12 @@ def plan_cells(
     settings = SessionSettings(config.limits.max_steps, config.limits.timeout, config.hook)
     provenance = collect_provenance()
     models, roles = chosen_models(config), role_specs(config)
-    user_sim = _recorded_user(config, roles)
+    user_sim = _recorded_user(config, roles, clients)
     users_of = _users(config, roles, clients)
     cells: dict[str, Cell] = {}
     others = OtherPersonas(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
-        on_file = load_episode(path)
+        on_file = load_playable(path)
         digest = episode_sha256(on_file)
         episode = reordered(on_file, config.episodes.shuffle_references)
         for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
@@ -131,6 +132,7 @@ def plan_cells(
                     episode_sha256=digest,
                     shuffle_references=config.episodes.shuffle_references,
                     model=entry.identity,
+                    address=clients.address(entry.spec) if isinstance(entry, RemoteEntry) else None,
                     reasoning=entry.reasoning,
                     user_sim=user_sim,
                     max_steps=config.limits.max_steps,
@@ -138,7 +140,7 @@ def plan_cells(
                 )
                 model = entry.agent(key, clients)
                 players = EpisodeRunner(episode, variant, model, users_of(key), settings, clients.meter)
-                cell = Cell(key, episode, key.folder(root), manifest, players, options)
+                cell = Cell(key, episode, key.folder(root), manifest, players, options, clients.served)
                 _add(cells, cell)
     return list(cells.values())
 
@@ -160,11 +162,21 @@ def _users(
     return lambda _: offline
 
 
-def _recorded_user(config: RunConfig, roles: Mapping[Role, RemoteSpec]) -> dict[str, Any]:
+def _recorded_user(
+    config: RunConfig, roles: Mapping[Role, RemoteSpec], clients: ModelClients
+) -> dict[str, Any]:
     """Who plays the user, as the manifest has it."""
     if not roles:
         return {"make": "offline", "classifier": config.user_sim.encoder}
-    recorded = {role: {"model": s.model.model_id, "sha256": s.digest} for role, s in roles.items()}
+    recorded = {
+        role: {
+            "model": spec.model.model_id,
+            "address": clients.address(spec),
+            "settings": spec.settings,
+            "sha256": spec.settings_sha256,
+        }
+        for role, spec in roles.items()
+    }
     return {"make": "model", **recorded}
 
 

@@ -58,7 +58,7 @@ class RemoteEntry:
 
     @property
     def identity(self) -> ModelIdentity:
-        return ModelIdentity(self.spec.digest)
+        return ModelIdentity(self.spec.settings_sha256, settings=self.spec.settings)
 
     def agent(self, key: CellKey, clients: ModelClients) -> Model:
         return remote_agent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)

@@ -41,10 +41,12 @@ class SweepReport:
 
     @property
     def exit_code(self) -> int:
-        """0 all cells are done, 1 one failed or was aborted, 3 some never came to an end."""
+        """0 all cells are done, 1 one failed or was aborted, 3 some never came to an end, or trajectories and
+        call log of one differ."""
         if not all(row["ok"] for row in self.rows.values()):
             return 1
-        return 3 if self.unfinished else 0
+        unverified = any(row.get("verified") is False for row in self.rows.values())
+        return 3 if self.unfinished or unverified else 0
 
 
 async def run_sweep(

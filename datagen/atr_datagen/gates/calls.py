@@ -11,7 +11,6 @@ from mcp import Client
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, TestSession
 from atr_data.errors import DataError
-from atr_data.reference_types import REFERENCE_TYPES
 from atr_ontology import Tool, load_ontology
 from atr_servers import build_server
 from atr_servers.connections import connect
@@ -74,16 +73,7 @@ def acting_arguments(required: RequiredAction) -> dict[str, Any]:
     return required.arguments
 
 
-def linked_id(reference: Reference, domain: str) -> str | None:
-    kind = REFERENCE_TYPES[domain].get(reference.type)
-    return str(reference.attributes.get(kind.link)) if kind and kind.link else None
-
-
 def addressed(reference: Reference, parameter: str, domain: str) -> str | None:
     """The id by which a parameter names an object, its own or a linked one; None when it takes none."""
-    kind = REFERENCE_TYPES[domain][reference.type]
-    if parameter in kind.parameters:
-        return reference.id
-    if parameter in kind.link_parameters and kind.link in reference.attributes:
-        return linked_id(reference, domain)
-    return None
+    kind = load_ontology().objects(domain).get(reference.type)
+    return kind.id_for(parameter, reference.id, reference.attributes) if kind else None

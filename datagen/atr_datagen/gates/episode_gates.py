@@ -8,38 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from atr_data.constants import CONFIRMATION
+from atr_data.english.words import has_phrase
 from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, Rule, TestSession
-from atr_data.reference_types import REFERENCE_TYPES
 from atr_data.validate import episode_errors
 from atr_datagen.source.predicates import items
-from atr_datagen.text import flat, has_phrase, words
-from atr_ontology import load_ontology
+from atr_datagen.text import flat, words
+from atr_ontology import load_ontology, names_object
 
 Failures = Iterator[tuple[str, str]]
 """The id of the rule or session that fails, and why."""
 
 CANDIDATES = (5, 7)
 _DEAD = frozenset({"canceled", "cancelled", "closed", "unavailable"})
-RIVALS: tuple[tuple[str, ...], ...] = (
-    ("draft_message", "send_message", "send_draft"),
-    ("archive_messages", "label_messages", "set_message_priority"),
-    ("archive_files", "delete_files", "move_files", "classify_files"),
-    ("create_document", "update_document", "update_tracker"),
-    ("book_flight", "book_ground_transport"),
-    ("plan_trip", "shortlist_destinations", "replan_trip"),
-    ("pause_subscription", "cancel_subscription", "change_subscription_plan", "resume_subscription"),
-    ("place_order", "build_shopping_list"),
-    ("return_order", "cancel_order", "modify_order"),
-    ("create_event", "set_reminder"),
-    ("reschedule_event", "cancel_event", "respond_to_event_invite", "modify_event"),
-    ("book_restaurant", "book_event_ticket", "book_service_appointment"),
-    ("modify_restaurant_reservation", "cancel_restaurant_reservation"),
-    ("modify_event_ticket", "cancel_event_ticket"),
-    ("modify_service_appointment", "cancel_service_appointment"),
-    ("modify_hotel_booking", "cancel_hotel_booking"),
-    ("modify_flight_booking", "cancel_flight_booking"),
-)
-"""Tools that answer the same kind of request: a rule-blind chooser only has to guess within one row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +67,7 @@ def candidates(case: Case) -> tuple[list[Reference], list[bool]]:
 
 
 def _linked_ids(reference: Reference) -> set[str]:
-    return {str(value) for name, value in reference.attributes.items() if name.endswith("_id")}
+    return {str(value) for name, value in reference.attributes.items() if names_object(name)}
 
 
 def _is_dead(reference: Reference) -> bool:
@@ -117,11 +97,8 @@ def unchecked_target(case: Case) -> Failures:
 
 
 def _takes(parameter: str, reference: Reference, domain: str) -> bool:
-    kind = REFERENCE_TYPES[domain].get(reference.type)
-    if kind is None:
-        return False
-    linked = kind.link is not None and bool(reference.attributes.get(kind.link))
-    return parameter in kind.parameters or (linked and parameter in kind.link_parameters)
+    kind = load_ontology().objects(domain).get(reference.type)
+    return bool(kind and kind.id_for(parameter, reference.id, reference.attributes))
 
 
 def enum_literal_in_instruction(case: Case) -> Failures:

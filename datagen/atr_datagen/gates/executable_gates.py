@@ -15,7 +15,6 @@ from typing import Any, cast
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, LearningSession, RequiredAction, TestSession
 from atr_data.errors import DataError
-from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_data.required_calls import complete_arguments
 from atr_datagen.gates.calls import (
     Arguments,
@@ -148,7 +147,7 @@ async def gold_problems(episode: Episode, test: TestSession) -> list[str]:
 
 
 def _is_prose(parameter: Parameter, test: TestSession) -> bool:
-    return parameter.type == "string" and parameter.name not in reference_parameters(test.domain)
+    return parameter.type == "string" and not _names_reference(parameter, test)
 
 
 def _calls(test: TestSession, required: RequiredAction) -> Iterator[tuple[str, Arguments]]:
@@ -214,8 +213,12 @@ async def decoy_problems(episode: Episode, test: TestSession, rule: RuleBlock) -
 
 def _takes_made_id(name: str, test: TestSession) -> bool:
     tool = load_ontology().tool(name)
-    needed = [p.name for p in tool.parameters if p.required] if tool else []
-    return any(n.endswith("_id") and n not in reference_parameters(test.domain) for n in needed)
+    needed = [p for p in tool.parameters if p.required] if tool else []
+    return any(p.names_object and not _names_reference(p, test) for p in needed)
+
+
+def _names_reference(parameter: Parameter, test: TestSession) -> bool:
+    return parameter.name in load_ontology().object_parameters(test.domain)
 
 
 def decoy_calls(test: TestSession, rule: RuleBlock) -> Iterator[tuple[str, Arguments]]:
@@ -242,7 +245,7 @@ def decoy_calls(test: TestSession, rule: RuleBlock) -> Iterator[tuple[str, Argum
 def _other_candidates(test: TestSession, parameter: str, gold: Any) -> Iterator[str]:
     """The objects of the gold's type that the parameter could name, golds left out."""
     golds = set(cast(list[str], gold)) if isinstance(gold, list) else {gold}
-    types = REFERENCE_TYPES[test.domain]
+    types = load_ontology().objects(test.domain)
     found = [
         (r.type, addressed(r, parameter, test.domain)) for r in test.local_env.references if r.type in types
     ]
@@ -253,7 +256,7 @@ def _other_candidates(test: TestSession, parameter: str, gold: Any) -> Iterator[
 def _other_pins(test: TestSession, required: RequiredAction) -> Iterator[tuple[str, Arguments]]:
     """The confirmation asked for another object than the pinned one."""
     pinned = acting_arguments(required)
-    for name in pinned.keys() & reference_parameters(test.domain):
+    for name in pinned.keys() & load_ontology().object_parameters(test.domain):
         for other in _other_candidates(test, name, pinned[name]):
             changed = {**pinned, name: [other] if isinstance(pinned[name], list) else other}
             yield CONFIRMATION, {**required.arguments, "target_params": changed}

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
+from atr_data.english.words import has_phrase
 from atr_data.episode import Episode, LearningSession, Rule, TestSession
 from atr_datagen.source.predicates import items
-from atr_datagen.text import has_phrase, jaccard, words
+from atr_datagen.text import jaccard, words
 
 RUN = 8
 """Words in a row that count as copied."""

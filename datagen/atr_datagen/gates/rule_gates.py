@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from atr_datagen.gates.episode_gates import RIVALS
+from atr_data.english.words import has_phrase
 from atr_datagen.source.compile import Compiled
 from atr_datagen.source.document import Path
 from atr_datagen.source.grammar import ASKED, NOT_ASKED, TERMS, RuleBlock
 from atr_datagen.source.predicates import items
 from atr_datagen.source.scenario import TestScenario
-from atr_datagen.text import has_phrase
+from atr_ontology import load_ontology
 
 Failures = Iterator[tuple[Path, str]]
 """Where in the source, and what is wrong there."""
@@ -23,7 +23,7 @@ def blind_differs(test: TestScenario) -> Failures:
     if rule.type != "tool_identity":
         return
     tools = {*rule.tools, *([rule.blind_choice] if rule.blind_choice else [])}
-    if not any(tools <= set(row) for row in RIVALS):
+    if not any(tools <= set(row) for row in load_ontology().rivals):
         yield (*test.path[:-1], "faces"), f"{', '.join(sorted(tools))} are no rivals of each other"
 
 

@@ -7,43 +7,16 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, cast
 
+from atr_data.english.words import NUMBER_WORDS, has_phrase
 from atr_data.episode import Episode, Reference, TestSession
-from atr_data.reference_types import reference_parameters
 from atr_datagen.gates.calls import (
     Arguments,
     acting_arguments,
-    linked_id,
     open_world,
     outcome,
     required_action,
 )
-from atr_datagen.text import has_phrase
 from atr_ontology import Parameter, load_ontology
-
-_SEARCHES = {
-    "product": "search_products",
-    "subscription": "review_recurring_charges",
-    "restaurant": "search_restaurants",
-    "service_provider": "search_service_providers",
-    "destination": "search_destinations",
-    "flight_offer": "search_flights",
-    "hotel_offer": "search_hotels",
-    "transport_offer": "search_ground_transport",
-    "trip_stop": "search_trip_stops",
-    "message": "search_messages",
-    "label": "list_labels",
-    "calendar_event": "list_events",
-    "file": "list_files",
-    "document": "search_documents",
-    "tracker": "list_trackers",
-}
-_BY_DOMAIN = {
-    ("communication", "folder"): "list_message_folders",
-    ("workspace", "folder"): "list_file_folders",
-    ("reservation", "event"): "search_events",
-    ("scheduling", "event"): "list_events",
-}
-_NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
 
 
 async def search_problems(episode: Episode, test: TestSession) -> list[str]:
@@ -51,7 +24,7 @@ async def search_problems(episode: Episode, test: TestSession) -> list[str]:
     named = {**test.labels.target, **acting_arguments(required_action(test))}
     problems: list[str] = []
     for reference in _named_references(test, named):
-        search = _BY_DOMAIN.get((test.domain, reference.type)) or _SEARCHES[reference.type]
+        search = load_ontology().objects(test.domain)[reference.type].search
         tool = load_ontology().tool(search)
         assert tool is not None, "searches are tools of the ontology"
         choices = {p.name: _stated(p, reference, test.instruction) for p in tool.parameters if p.required}
@@ -67,17 +40,23 @@ def _named_references(test: TestSession, arguments: Arguments) -> list[Reference
     ids = {
         str(item)
         for name, value in arguments.items()
-        if name in reference_parameters(test.domain)
+        if name in load_ontology().object_parameters(test.domain)
         for item in (cast(list[Any], value) if isinstance(value, list) else [value])
     }
-    return [r for r in test.local_env.references if ids & {r.id, linked_id(r, test.domain)}]
+    types = load_ontology().objects(test.domain)
+
+    def is_named(reference: Reference) -> bool:
+        link = types[reference.type].link if reference.type in types else None
+        return bool(ids & {reference.id, str(reference.attributes.get(link or ""))})
+
+    return [reference for reference in test.local_env.references if is_named(reference)]
 
 
 def _stated(parameter: Parameter, reference: Reference, say: str) -> list[Any]:
     """What the instruction offers for a filter: its numbers, or the object's text where it says that."""
     if parameter.type == "integer":
         digits = [int(n) for n in re.findall(r"(?<![\d$.:-])\d{1,2}(?![\d.:-]\d|\d)", say)]
-        return digits + [n for n, word in enumerate(_NUMBERS, start=1) if has_phrase(word, say)]
+        return digits + [n for n, word in enumerate(NUMBER_WORDS[1:], start=1) if has_phrase(word, say)]
     text = str(reference.attributes.get(parameter.name, ""))
     return [form for form in (text, text.partition(",")[0]) if form and has_phrase(form, say)][:1]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from atr_data.english.words import MEASURES, has_phrase
 from atr_datagen.source.compile import Compiled
 from atr_datagen.source.document import Path
 from atr_datagen.source.predicates import items, ordered, plain, same
 from atr_datagen.source.scenario import LearningScenario
-from atr_datagen.text import flat, has_phrase, stem, words
+from atr_datagen.text import flat, words
 
 Failures = Iterator[tuple[Path, str]]
 """Where in the source, and what is wrong there."""
@@ -25,10 +26,10 @@ def facts_used(session: LearningScenario) -> Failures:
     used = set[str]().union(*(step.facts for step in session.steps))
     named = set[str]().union(*(step.keys for step in session.steps))
     rows = [row for row in session.world.rows if row.names & named] or list(session.world.rows)
-    tools = {stem(part) for step in session.steps for part in step.gold.tool.split("_")}
+    tools = {MEASURES.stem(part) for step in session.steps for part in step.gold.tool.split("_")}
     for name, value in session.know.items():
         picks = isinstance(value, bool) or plain(value).lower() in ("yes", "no")
-        if name in used or (picks and {stem(part) for part in name.split("_")} & tools):
+        if name in used or (picks and {MEASURES.stem(part) for part in name.split("_")} & tools):
             continue
         if not any(_matches(name, value, row.attributes) for row in rows):
             yield (

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from atr_data.english.words import NUMBER_WORDS, has_phrase
 from atr_datagen.source.document import Path
 from atr_datagen.source.predicates import Predicate, items, plain
 from atr_datagen.source.scenario import FaceScenario, TestScenario
-from atr_datagen.text import flat, has_phrase, words
+from atr_datagen.text import flat, words
+from atr_ontology import names_object
 
 Failures = Iterator[tuple[Path, str]]
 """Where in the source, and what is wrong there."""
@@ -19,7 +21,6 @@ TELLING = 2
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _STATED = re.compile(r"\$\s?\d[\d,]*(?:\.\d+)?|\d{4}-\d\d-\d\d|\b\d{1,2}:\d\d\b")
-_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
 def limits_worded(test: TestScenario) -> Failures:
@@ -48,7 +49,7 @@ def _worded(predicate: Predicate, say: str) -> bool:
         return bool(words(predicate.field.replace("_", " ")) & words(say))
     if not isinstance(value, str):
         stated = {number.replace(",", "") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", say)}
-        word = _NUMBERS[value] if isinstance(value, int) and 0 <= value < len(_NUMBERS) else None
+        word = NUMBER_WORDS[value] if isinstance(value, int) and 0 <= value < len(NUMBER_WORDS) else None
         return any(_equal(n, plain(value)) for n in stated) or (word is not None and has_phrase(word, say))
     pieces = value.replace("T", " ").split() if _DATE.match(value) else [value]
     return all(any(has_phrase(form, say) for form in _forms(piece)) for piece in pieces)
@@ -135,7 +136,7 @@ def _acted_on(test: TestScenario) -> list[Mapping[str, Any]]:
     """What can be read of the objects that a target names, under any face."""
     named = {str(key) for face in test.faces for value in face.target.values() for key in items(value)}
     return [
-        {name: value for name, value in r.attributes.items() if not name.endswith("_id")}
+        {name: value for name, value in r.attributes.items() if not names_object(name)}
         for r in test.world.references
         if {r.id, *map(str, r.attributes.values())} & named
     ]

@@ -9,7 +9,6 @@ from itertools import pairwise
 from random import Random
 
 from atr_data.constants import CONFIRMATION
-from atr_datagen.gates.episode_gates import RIVALS
 from atr_datagen.plan.composition import DrawFailed
 from atr_datagen.plan.model import Family, PlannedRule, PlannedSession, Role, families
 from atr_ontology import DOMAINS, load_ontology
@@ -116,7 +115,7 @@ class _Picker:
         """A session whose tools no rule binds. A far one also stays off what the direct sessions do."""
         bound = {tool for rule in self.rules for tool in rule.tools}
         never = bound | self._rivals()
-        related = {tool for row in RIVALS if bound & set(row) for tool in row} | self.touched
+        related = {tool for row in load_ontology().rivals if bound & set(row) for tool in row} | self.touched
         options = [
             (self.asides[domain] + (len(set(path) & related) if role == "far" else 0), family, path)
             for domain in DOMAINS

@@ -78,7 +78,9 @@ def _test(rule_id: str, rule: PlannedRule, shown: Mapping[int, int], rng: Random
     match rule.type:
         case "param_id":
             gold = f"face_{shown[rule.index]}"
-            arguments = {rule.parameter: [gold] if rule.parameter.endswith("_ids") else gold}
+            tool = load_ontology().tool(rule.tools[0])
+            parameter = tool.parameter(rule.parameter) if tool else None
+            arguments = {rule.parameter: [gold] if parameter and parameter.takes_many else gold}
         case "param_enum":
             arguments = {rule.parameter: rule.choices[shown[rule.index]]}
         case "confirm":

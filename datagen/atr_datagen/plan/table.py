@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from atr_data.errors import DataError
+from atr_data.reading import StrPath, read_text
 from atr_datagen.plan.model import (
     Plan,
     PlannedPersona,
@@ -85,15 +86,19 @@ def _optional(number: int | None) -> int | str:
     return "" if number is None else number
 
 
-def read_plan(path: Path, seed: int = 0) -> Plan:
+def read_plan(path: StrPath, seed: int = 0) -> Plan:
     """Reads what plan_text wrote. The seed is not in the table; it only numbers simulations.
 
     Raises DataError when the file cannot be read or is no plan.
     """
+    table = csv.DictReader(io.StringIO(read_text(path)), restval="")
     try:
-        table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")), restval="")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path=path) from error
+        return _planned(table, Path(path), seed)
+    except csv.Error as error:
+        raise DataError(f"line {table.line_num}: is no plan: {error}", path=Path(path)) from error
+
+
+def _planned(table: csv.DictReader[str], path: Path, seed: int) -> Plan:
     if table.fieldnames != list(_COLUMNS):
         raise DataError(f"is no plan; its columns should be {','.join(_COLUMNS)}", path=path)
     sketches = {character.id: character.sketch for character in roster()}
@@ -109,7 +114,7 @@ def read_plan(path: Path, seed: int = 0) -> Plan:
             first = error.errors()[0]
             column = ".".join(map(str, first["loc"]))
             raise DataError(
-                f"line {table.line_num}: {column}: {first['msg']}; is {first['input']!r}", path=path
+                f"line {table.line_num}: {column}: {first['msg']}; is {first['input']!r:.60}", path=path
             ) from error
     personas = [PlannedPersona(p, sketches.get(p, ""), own, sessions.get(p, [])) for p, own in rules.items()]
     return Plan(seed, personas, mini_split())

@@ -13,14 +13,12 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from atr_data.episode import Reference
-from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_datagen.gates.calls import addressed
 from atr_datagen.source.compile import Compiled
 from atr_datagen.source.predicates import items, plain
 from atr_datagen.source.scenario import FaceScenario, LearningScenario, TestScenario
-from atr_datagen.validity.choosers import READING
 from atr_datagen.validity.corpus import rivals
-from atr_ontology import load_ontology
+from atr_ontology import load_ontology, names_object
 
 Kind = Literal["tests", "tests-with-rules", "learning"]
 KINDS: tuple[Kind, ...] = ("tests", "tests-with-rules", "learning")
@@ -156,7 +154,7 @@ def _confirmed(
     pinned: dict[str, Any] = face.required.arguments.get("target_params") or {}
     named = {**face.target, **pinned}
     for name in named:
-        if name in reference_parameters(test.rule.domain):
+        if name in load_ontology().object_parameters(test.rule.domain):
             ids = {str(value) for value in items(named[name])}
             options = _objects(test, name, ids)
             right = frozenset(ids) if name in pinned else frozenset(value for value, _ in options)
@@ -168,22 +166,21 @@ def _confirmed(
 def _objects(test: TestScenario, parameter: str, golds: set[str]) -> _Options:
     """The objects of the golds' type that the parameter can name."""
     domain = test.rule.domain
-    known = [r for r in test.world.references if r.type in REFERENCE_TYPES[domain]]
-    found = [(addressed(reference, parameter, domain), reference) for reference in known]
+    found = [(addressed(r, parameter, domain), r) for r in test.world.references]
     kinds = {reference.type for value, reference in found if value in golds}
     return [(value, reference) for value, reference in found if value is not None and reference.type in kinds]
 
 
 def _shown(reference: Reference) -> str:
-    visible = ((k, v) for k, v in reference.attributes.items() if not k.endswith("_id"))
+    visible = ((k, v) for k, v in reference.attributes.items() if not names_object(k))
     return f"{reference.type}: " + "; ".join(f"{k} {', '.join(map(plain, items(v)))}" for k, v in visible)
 
 
 def _session(session: LearningScenario) -> Item:
     """Right is the family of any tool by which the path acts."""
     path = {step.gold.tool for step in session.steps}
-    tools = [tool.name for tool in load_ontology().domain(session.block.domain).tools]
-    acting = [name for name in tools if not name.startswith(READING) or path == {name}]
+    tools = load_ontology().domain(session.block.domain).tools
+    acting = [tool.name for tool in tools if tool.kind == "write" or path == {tool.name}]
     facts = [f"  {name.replace('_', ' ')}: {_fact(value)}" for name, value in session.block.know.items()]
     lines = [f"Opening: {session.block.open}", "Told when asked:", *facts]
     order = sorted(acting, key=lambda name: _hash(session.session_id, name))

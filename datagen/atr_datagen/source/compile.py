@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
-from atr_datagen.source.document import Document, SourceError, nearest
+from atr_datagen.source.document import Document, SourceError, UnreadableSource, nearest
 from atr_datagen.source.draw_faces import PUBLIC, Salt, Shown, draw_faces
 from atr_datagen.source.episodes import as_text, episode_of, lines_of
 from atr_datagen.source.grammar import Source
@@ -91,7 +91,10 @@ def read_sources(
         except SourceError as error:
             failures.append(error)
     if failures:
-        raise SourceError(problem for failure in failures for problem in failure.problems)
+        unreadable = any(isinstance(failure, UnreadableSource) for failure in failures)
+        raise (UnreadableSource if unreadable else SourceError)(
+            problem for failure in failures for problem in failure.problems
+        )
     return compiled
 
 

@@ -15,6 +15,8 @@ from typing import Any, cast
 import yaml
 
 from atr_data.errors import DataError
+from atr_data.reading import LONGEST_INTEGER, Unreadable
+from atr_data.yaml_reading import NotYaml, compose_yaml
 
 Path = tuple[str | int, ...]
 
@@ -48,6 +50,10 @@ class SourceError(DataError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = sorted(set(problems))
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class UnreadableSource(SourceError):
+    """A file among the sources cannot be taken in at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +103,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def scalar(text: str) -> str | int | float | bool | None:
-    """The value of an unquoted YAML scalar."""
+    """The value of an unquoted YAML scalar. More digits than a number can have are text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    if _INTEGER.fullmatch(text):
+    if len(text) <= LONGEST_INTEGER and _INTEGER.fullmatch(text):
         return int(text)
-    if _FLOAT.fullmatch(text):
+    if len(text) <= LONGEST_INTEGER and _FLOAT.fullmatch(text):
         return float(text)
     return text
 
@@ -110,19 +116,16 @@ def scalar(text: str) -> str | int | float | bool | None:
 def parse_document(path: FilePath) -> Document:
     """Reads a source file and puts the vocabulary's texts in place of every `@key`.
 
-    Raises SourceError for a file that cannot be read, for what is not YAML and for an alias. A repeated key,
-    an `@key` that the vocabulary lacks and text still to be written are faults of the document.
+    Raises UnreadableSource for a file that cannot be read, SourceError for what is not YAML and for an alias.
+    A repeated key, an `@key` that the vocabulary lacks and text still to be written are faults of the
+    document.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        root = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text).get_single_node()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError([Problem(str(path), 1, "file", f"cannot be read: {error}")]) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        line = mark.line + 1 if mark else 1
-        raise SourceError([Problem(str(path), line, "file", f"not YAML: {reason}")]) from error
+        root = compose_yaml(path)
+    except NotYaml as error:
+        raise SourceError([Problem(str(path), error.line or 1, "file", error.problem)]) from error
+    except Unreadable as error:
+        raise UnreadableSource([Problem(str(path), error.line or 1, "file", error.problem)]) from error
     builder = _Builder(str(path))
     data = builder.build(root, ()) if root is not None else None
     if not isinstance(data, dict):

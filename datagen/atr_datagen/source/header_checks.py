@@ -114,7 +114,7 @@ def _presence(rule: RuleBlock) -> Iterator[tuple[str, str]]:
 def _bound(rule: RuleBlock, parameter: Parameter | None) -> Iterator[tuple[str, str]]:
     match rule.type:
         case "param_id":
-            if parameter is None or not parameter.name.endswith(("_id", "_ids")):
+            if parameter is None or not parameter.names_object:
                 yield "bind", "should be tool.parameter, where the parameter takes an id"
         case "param_enum":
             if parameter is None or not parameter.enum:

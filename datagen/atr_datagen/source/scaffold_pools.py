@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase
 
-from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_datagen.plan.dealing import PULL
 from atr_datagen.plan.model import PlannedRule
 from atr_datagen.source.document import UNWRITTEN as TO_WRITE
@@ -78,21 +77,20 @@ def _needed(tools: Sequence[Tool], chosen: str) -> list[str]:
 
 
 def _free(parameter: Parameter) -> bool:
-    named = any(parameter.name in reference_parameters(domain) for domain in REFERENCE_TYPES)
-    return parameter.type == "string" and not parameter.enum and not named
+    return parameter.type == "string" and not parameter.enum and not parameter.names_object
 
 
 def _takes(tools: Sequence[Tool], domain: str) -> list[str]:
-    known = reference_parameters(domain)
+    known = load_ontology().object_parameters(domain)
     return [p.name for tool in tools for p in tool.parameters if p.name in known]
 
 
 def _pool(domain: str, parameters: Sequence[str]) -> tuple[str | None, str | None]:
     """The type that the first such parameter takes, and the linking attribute by which it does."""
     for parameter in parameters:
-        for kind, spec in REFERENCE_TYPES[domain].items():
+        for kind, spec in load_ontology().objects(domain).items():
             if parameter in spec.parameters:
                 return kind, None
-            if parameter in spec.link_parameters:
+            if parameter == spec.link:
                 return kind, spec.link
     return None, None

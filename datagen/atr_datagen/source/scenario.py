@@ -8,7 +8,6 @@ from typing import Any
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import RequiredAction
-from atr_data.reference_types import REFERENCE_TYPES, reference_parameters
 from atr_datagen.source.arguments import coerce, reference_id, resolve_references, unknown_parameter
 from atr_datagen.source.document import Path, nearest
 from atr_datagen.source.grammar import FaceBlock, LearningBlock, RuleBlock
@@ -196,9 +195,9 @@ def _target(
             parameter = tool.parameter(name)
             if parameter is None:
                 raise ValueError(unknown_parameter(tool, name))
-            if name in reference_parameters(domain):
+            if name in load_ontology().object_parameters(domain):
                 found = [reference_id(str(key).removeprefix("#"), world.ids) for key in items(value)]
-                value = found if isinstance(value, list) or parameter.type == "array[string]" else found[0]
+                value = found if isinstance(value, list) or parameter.takes_many else found[0]
             target[name] = coerce(parameter, resolve_references(value, world.ids))
         except ValueError as error:
             problems.add((*path, name), str(error))
@@ -222,16 +221,17 @@ def _id_action(
     rule: RuleBlock, tool: Tool, golds: Sequence[Row], world: World, path: Path, problems: Problems
 ) -> RequiredAction:
     name = str(rule.parameter)
+    parameter = tool.parameter(name)
+    listed = parameter is not None and parameter.takes_many
     found: list[str] = []
     try:
         found = list(dict.fromkeys(row_argument(row, name, rule.domain, world) for row in golds))
-        listed = name.endswith("_ids")
         if not found or (len(found) > 1 and not listed):
             keys = ", ".join(row.key for row in golds) or "none"
             raise ValueError(f"limits and face are met by {keys}; should be {'any' if listed else 'one'}")
     except ValueError as error:
         problems.add(path, str(error))
-    gold = found if name.endswith("_ids") else next(iter(found), None)
+    gold = found if listed else next(iter(found), None)
     return RequiredAction(tool=tool.name, arguments={name: gold}, compare_args=[name])
 
 
@@ -240,11 +240,9 @@ def row_argument(row: Row, parameter: str, domain: str, world: World) -> str:
 
     Raises ValueError when the parameter does not take objects of the row's type.
     """
-    kind = REFERENCE_TYPES[domain][row.type]
-    if parameter in kind.parameters:
-        return world.ids[row.key]
-    if parameter not in kind.link_parameters or kind.link is None:
-        raise ValueError(f"{parameter} does not take a {row.type}")
-    if kind.link not in row.attributes:
+    kind = load_ontology().objects(domain)[row.type]
+    if named := kind.id_for(parameter, row.key, row.attributes):
+        return world.ids[named]
+    if parameter == kind.link:
         raise ValueError(f"{row.key} has no {kind.link}, which {parameter} takes")
-    return world.ids[str(row.attributes[kind.link])]
+    raise ValueError(f"{parameter} does not take a {row.type}")

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from atr_data.reference_types import REFERENCE_TYPES
 from atr_datagen.source.document import Path, nearest
 from atr_datagen.source.grammar import (
     AboutBlock,
@@ -21,6 +20,7 @@ from atr_datagen.source.grammar import (
     TestBlock,
     keys_of,
 )
+from atr_ontology import load_ontology
 
 _BELOW: dict[type[BaseModel], dict[str, type[BaseModel]]] = {
     RuleBlock: {
@@ -67,7 +67,8 @@ def _each(model: type[BaseModel], value: Any, path: Path, tell: Callable[[Path, 
 
 
 def _is_type(model: type[BaseModel], key: str) -> bool:
-    return issubclass(model, PoolBlock) and any(key in types for types in REFERENCE_TYPES.values())
+    domains = load_ontology().domains.values()
+    return issubclass(model, PoolBlock) and any(key in domain.objects for domain in domains)
 
 
 def _meant(key: str, free: list[str]) -> str | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from atr_data.episode import Reference
-from atr_data.reference_types import LINK_PREFIXES, REFERENCE_TYPES
 from atr_datagen.source.document import Path, nearest
 from atr_datagen.source.grammar import PoolBlock, ScenarioBlock, keys_of
 from atr_datagen.source.reading import Problems
+from atr_ontology import load_ontology
 
 TAGS = ("face", "pull", "near", "limit", "off")
 
@@ -29,7 +29,8 @@ class Row:
     @property
     def names(self) -> frozenset[str]:
         """The keys by which a call can address the object: its own, and that of an order, booking, ..."""
-        linked = (str(self.attributes[name]) for name in LINK_PREFIXES if name in self.attributes)
+        links = self.attributes.keys() & load_ontology().link_prefixes.keys()
+        linked = (str(self.attributes[name]) for name in links)
         return frozenset({self.key, *linked})
 
 
@@ -87,7 +88,7 @@ def opaque_ids(naming: Naming, prefixes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _rows(pool: PoolBlock, domain: str, path: Path, problems: Problems) -> Iterable[Row]:
-    types = REFERENCE_TYPES.get(domain, {})
+    types = load_ontology().objects(domain)
     for name in pool.pools:
         if name not in types:
             known = {*types, *keys_of(type(pool))}
@@ -129,21 +130,21 @@ def attributes_of(cells: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[s
 
 
 def _key_prefixes(rows: Sequence[Row], domain: str, problems: Problems) -> dict[str, str]:
+    types, links = load_ontology().objects(domain), load_ontology().link_prefixes
     prefixes: dict[str, str] = {}
     for row in rows:
         if row.key in prefixes:
             problems.add(row.path, f"key {row.key!r} stands twice in this session")
         if row.tag is not None and row.tag not in TAGS:
             problems.add(row.path, f"no tag {row.tag!r}; {nearest(row.tag, TAGS)}")
-        prefixes[row.key] = REFERENCE_TYPES[domain][row.type].prefix
+        prefixes[row.key] = types[row.type].prefix
     for row in rows:
         for name, value in row.attributes.items():
-            if name not in LINK_PREFIXES:
-                continue
-            if prefixes.setdefault(str(value), LINK_PREFIXES[name]) != LINK_PREFIXES[name]:
+            if name in links and prefixes.setdefault(str(value), links[name]) != links[name]:
                 problems.add(row.path, f"{name} {value!r} is the key of something else in this session")
     return prefixes
 
 
 def _linked(attributes: Mapping[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
-    return {name: ids[str(v)] if name in LINK_PREFIXES else v for name, v in attributes.items()}
+    links = load_ontology().link_prefixes
+    return {name: ids[str(v)] if name in links else v for name, v in attributes.items()}

@@ -29,8 +29,8 @@ from atr_datagen.validity.policies import Scores, blind_policies, pick_probabili
 from atr_ontology import load_ontology
 
 STOCK_VALUES = frozenset("critical all relevance once general_admission refund accept en normal note".split())
-READING = ("search_", "list_", "compare_", "check_", "find_", "track_", "review_", "shortlist_", "get_")
-"""What the names of tools begin with that a chooser of actions passes over."""
+_PASSED_OVER = "shortlist_destinations"
+"""A chooser of actions takes it for a tool that only looks."""
 _JUDGED_SLOT, _JUDGED_FAMILY = 6, 4
 """From how many rules on the most frequent gold of a slot or family counts."""
 
@@ -108,30 +108,20 @@ def tool_words_shared(name: str, said: frozenset[str]) -> int:
 def tool_by_words(case: Case, text: str) -> float:
     """How likely the writing tool whose name and description share most words with a text is the gold."""
     specs = [load_ontology().tool(name) for name in case.test.local_env.tools]
-    tools = [spec for spec in specs if spec and not spec.name.startswith(READING)]
+    tools = [spec for spec in specs if spec and spec.kind == "write" and spec.name != _PASSED_OVER]
     said = words(text)
     shared = [tool_words_shared(tool.name, said) for tool in tools]
     golds = frozenset(place for place, tool in enumerate(tools) if tool.name == case.action.tool)
     return pick_probability(shared, golds) if golds else 0.0
 
 
-_OBJECTS: dict[str, tuple[str, str | None]] = {
-    "order_id": ("product", "order_id"),
-    "subscription_id": ("subscription", None),
-    "event_id": ("calendar_event", None),
-    "target_id": ("calendar_event", None),
-    "message_ids": ("message", None),
-    "thread_id": ("message", "thread_id"),
-    "file_ids": ("file", None),
-    "flight_offer_id": ("flight_offer", None),
-    "transport_offer_id": ("transport_offer", None),
-    "tracker_id": ("tracker", None),
-    "document_id": ("document", None),
-    "reservation_id": ("restaurant", "reservation_id"),
-    "booking_id": ("event", "booking_id"),
-    "appointment_id": ("service_provider", "appointment_id"),
-}
-"""Parameter to the type of the objects it takes and the linking attribute these need."""
+_JUDGED_PARAMETERS = frozenset(
+    """
+    order_id subscription_id event_id target_id message_ids thread_id file_ids flight_offer_id
+    transport_offer_id tracker_id document_id reservation_id booking_id appointment_id
+    """.split()
+)
+"""The parameters for whose objects the measure looks; the published figure knows no others."""
 
 
 def unchecked_targets(corpus: Corpus) -> Metrics:
@@ -147,12 +137,10 @@ def _unchecked(case: Case) -> bool:
 
 
 def _objects(case: Case, parameter: str) -> int:
-    if parameter not in _OBJECTS:
-        return 0
-    kind, link = _OBJECTS[parameter]
-    kinds = {kind, "event"} if kind == "calendar_event" else {kind}
-    references = case.test.local_env.references
-    return sum(r.type in kinds and (link is None or bool(r.attributes.get(link))) for r in references)
+    types = load_ontology().objects(case.test.domain)
+    references = [r for r in case.test.local_env.references if r.type in types]
+    named = [types[r.type].id_for(parameter, r.id, r.attributes) for r in references]
+    return sum(map(bool, named)) if parameter in _JUDGED_PARAMETERS else 0
 
 
 def confirm_shortcuts(corpus: Corpus) -> Metrics:

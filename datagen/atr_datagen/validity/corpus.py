@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import CheckType, Episode, LearningSession, Reference
-from atr_datagen.gates.episode_gates import RIVALS, Case, candidates, cases
+from atr_datagen.gates.episode_gates import Case, candidates, cases
 from atr_datagen.source.predicates import items
 from atr_datagen.text import flat, reference_words, words
 from atr_ontology import load_ontology
@@ -121,7 +121,7 @@ def choices(case: Case) -> Sequence[str]:
 
 def rivals(tool: str) -> tuple[str, ...]:
     """The row of tools that answer the same kind of request, the tool itself at least."""
-    return next((row for row in RIVALS if tool in row), (tool,))
+    return next((row for row in load_ontology().rivals if tool in row), (tool,))
 
 
 def family(case: Case) -> tuple[str, ...]:

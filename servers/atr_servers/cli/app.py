@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atr_data.errors import DataError
+from atr_data.reading import path_problem
 from atr_ontology import DOMAINS, Tool, input_schema, load_ontology
 from atr_servers.cli.client_config import CLIENTS, HINTS, client_config, server_command
 
@@ -29,10 +30,25 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _LOOPBACK = "127.0.0.1"
 
 
+class _Seconds(click.FloatRange):
+    """A span of time: above 0, at most a year, and a number."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 365 * 86_400, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if (seconds := super().convert(value, param, ctx)) != seconds:
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+        return seconds
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command and exits: 0 fine, 1 a run that failed, 2 a mistake in usage or configuration."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = cli.main(argv, prog_name="atr-server", standalone_mode=False)
+        if problem := next(filter(None, map(path_problem, arguments)), None):
+            raise DataError(problem)
+        code = cli.main(arguments, prog_name="atr-server", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
@@ -69,7 +85,7 @@ def cli() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes a free one.  [default: 8765]")
 @click.option("--admin-token-file", type=_FILE, help="Where to write the token for /admin (mode 0600).")
 @click.option("--token-env", metavar="NAME", help="Environment variable with the token for /env.")
-@click.option("--ttl", type=click.FloatRange(0, min_open=True), help="Idle seconds to live.  [default: 3600]")
+@click.option("--ttl", type=_Seconds(), help="Idle seconds to live.  [default: 3600]")
 @click.option("--max-environments", type=click.IntRange(1), help="Open at once.  [default: 256]")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may call this host by.")
 def serve(
@@ -126,16 +142,20 @@ def _serve_stdio(spec: EnvironmentSpec, binding: Binding, state: Path | None) ->
 
     import anyio
 
-    from atr_servers.hosts.state_file import StateFile
-    from atr_servers.hosts.stdio import serve_stdio
-    from atr_servers.server import serve_environment
+    from atr_servers.hosts.light_imports import light_imports
 
-    _configure_logging()
-    environment = _built(spec)
-    server = serve_environment(environment)
+    with light_imports():
+        from atr_servers.hosts.stdio import serve_stdio
+        from atr_servers.server import serve_environment
+
+        _configure_logging()
+        environment = _built(spec)
+        server = serve_environment(environment)
 
     async def run() -> None:
         if state:
+            from atr_servers.hosts.state_file import StateFile
+
             file = StateFile(state, binding)
             await file.open(environment)
             server.middleware.append(file.keep(environment))

@@ -1,1 +1,1 @@
-"""The six domains: tables and handlers, nothing else, and all alike."""
+"""The domains: tables and handlers, nothing else, and all alike. A handler bears the name of its tool."""

@@ -10,8 +10,6 @@ from atr_data.episode import PersonaProfile
 from atr_servers.domains.matching import by_rating, loose_match, moment, search_answer, whole_number
 from atr_servers.domains.tables import Attributes, Column, Link, Refusal, Row, State, Table, attribute, own_id
 
-NAME = "commerce"
-
 
 def _order(product_id: str, attributes: Attributes, persona: PersonaProfile) -> Row:
     status = attributes.get("order_status") or attributes.get("delivery_status", "confirmed")
@@ -30,7 +28,6 @@ TABLES = (
         "products",
         "product_id",
         "product",
-        "search_products lists the products.",
         reference_types=("product",),
         columns=(
             own_id("name"),
@@ -38,13 +35,12 @@ TABLES = (
             Column("category", "text", "unknown"),
             Column("rating", "number?"),
         ),
-        link=Link("order_id", "orders", _order),
+        link=Link("orders", _order),
     ),
     Table(
         "subscriptions",
         "subscription_id",
         "subscription",
-        "review_recurring_charges lists the subscriptions.",
         reference_types=("subscription",),
         columns=(
             own_id("name"),
@@ -187,20 +183,3 @@ def change_subscription_plan(state: State, *, subscription_id: str, new_plan: st
 
 def cancel_subscription(state: State, *, subscription_id: str) -> dict[str, Any]:
     return state.set_status("subscriptions", subscription_id, "cancelled")
-
-
-HANDLERS = (
-    search_products,
-    compare_products,
-    build_shopping_list,
-    place_order,
-    modify_order,
-    cancel_order,
-    track_order,
-    return_order,
-    review_recurring_charges,
-    pause_subscription,
-    resume_subscription,
-    change_subscription_plan,
-    cancel_subscription,
-)

@@ -7,8 +7,6 @@ from typing import Any
 from atr_servers.domains.matching import listing, loose_match, search_answer
 from atr_servers.domains.tables import Attributes, Column, Refusal, Row, State, Table, excerpt, own_id
 
-NAME = "communication"
-
 
 def _nothing(reference_id: str, attributes: Attributes) -> None:
     """For a column that no attribute fills."""
@@ -38,7 +36,6 @@ TABLES = (
         "folders",
         "folder_id",
         "folder",
-        "list_message_folders lists the folders.",
         reference_types=("folder",),
         columns=(own_id("name"), Column("purpose", "text?")),
         keeps_attributes=False,
@@ -47,7 +44,6 @@ TABLES = (
         "labels",
         "label_id",
         "label",
-        "list_labels lists the labels.",
         reference_types=("label",),
         columns=(own_id("name"), Column("topic", "text?")),
         keeps_attributes=False,
@@ -147,16 +143,3 @@ def send_draft(state: State, *, draft_id: str) -> dict[str, Any]:
     mail = {name: value for name, value in draft.items() if name != "draft_id"}
     sent_id = state.add("sent", "SENT_", **mail)
     return {"sent_id": sent_id, "status": "sent", "from_draft_id": draft_id}
-
-
-HANDLERS = (
-    search_messages,
-    list_labels,
-    list_message_folders,
-    set_message_priority,
-    archive_messages,
-    draft_message,
-    send_message,
-    label_messages,
-    send_draft,
-)

@@ -19,8 +19,6 @@ from atr_servers.domains.matching import (
 )
 from atr_servers.domains.tables import Attributes, Column, Link, Row, State, Table, attribute, own_id
 
-NAME = "reservation"
-
 
 def _reservation(restaurant_id: str, attributes: Attributes, persona: PersonaProfile) -> Row:
     return {
@@ -57,7 +55,6 @@ TABLES = (
         "restaurants",
         "restaurant_id",
         "restaurant",
-        "search_restaurants lists the restaurants.",
         reference_types=("restaurant",),
         columns=(
             own_id("name"),
@@ -67,13 +64,12 @@ TABLES = (
             Column("seating_style", "text?"),
             Column("rating", "number?"),
         ),
-        link=Link("reservation_id", "restaurant_reservations", _reservation),
+        link=Link("restaurant_reservations", _reservation),
     ),
     Table(
         "events",
         "event_id",
         "event",
-        "search_events lists the events.",
         reference_types=("event",),
         columns=(
             own_id("name"),
@@ -82,13 +78,12 @@ TABLES = (
             Column("price", "number?"),
             tags_with("event_tags", "event_type"),
         ),
-        link=Link("booking_id", "event_bookings", _booking),
+        link=Link("event_bookings", _booking),
     ),
     Table(
         "providers",
         "provider_id",
         "service provider",
-        "search_service_providers lists the service providers.",
         reference_types=("service_provider",),
         columns=(
             own_id("name"),
@@ -97,7 +92,7 @@ TABLES = (
             Column("rating", "number?"),
             Column("distance_km", "number?"),
         ),
-        link=Link("appointment_id", "service_appointments", _appointment),
+        link=Link("service_appointments", _appointment),
     ),
     Table(
         "restaurant_reservations",
@@ -279,20 +274,3 @@ def track_reservation_updates(
     )
     state.known(table, target)
     return tracking(target, target_kind=kind, scope=update_scope)
-
-
-HANDLERS = (
-    search_restaurants,
-    book_restaurant,
-    modify_restaurant_reservation,
-    cancel_restaurant_reservation,
-    search_events,
-    book_event_ticket,
-    modify_event_ticket,
-    cancel_event_ticket,
-    search_service_providers,
-    book_service_appointment,
-    modify_service_appointment,
-    cancel_service_appointment,
-    track_reservation_updates,
-)

@@ -7,8 +7,6 @@ from typing import Any
 from atr_servers.domains.matching import loose_match, moment, search_answer, shares_text, tracking
 from atr_servers.domains.tables import Attributes, Column, Refusal, State, Table, excerpt
 
-NAME = "scheduling"
-
 
 def _title(event_id: str, attributes: Attributes) -> object:
     return attributes.get("title") or attributes.get("name", event_id)
@@ -19,7 +17,6 @@ TABLES = (
         "events",
         "event_id",
         "event",
-        "list_events lists the events.",
         reference_types=("calendar_event", "event"),
         columns=(
             Column("title", "text", read=_title, takes=("title", "name")),
@@ -143,17 +140,3 @@ def find_alternative_slots(state: State, *, target_id: str) -> dict[str, Any]:
     start = state.known("events", target_id)["start_time"]
     slots = [{"slot_id": f"ALT_{target_id}_{i}", "start_hint": f"{start}+{i}d"} for i in (1, 2, 3)]
     return {"target_id": target_id, "alternatives": slots}
-
-
-HANDLERS = (
-    list_events,
-    check_conflicts,
-    create_event,
-    reschedule_event,
-    modify_event,
-    respond_to_event_invite,
-    cancel_event,
-    set_reminder,
-    track_event_updates,
-    find_alternative_slots,
-)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from atr_data.episode import PersonaProfile
+from atr_ontology import ObjectType
 
 Row = dict[str, Any]
 Rows = dict[str, Row]
@@ -43,12 +44,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A row of another table, made when a reference carries a truthy `attribute`: the id of that row.
+    """A row of another table, made when a reference carries a truthy attribute named as its key.
 
     When such a row exists already it stays, after `merge` has seen it and the reference id.
     """
 
-    attribute: str
     table: str
     build: Callable[[str, Attributes, PersonaProfile], Row]
     merge: Callable[[Row, str], None] | None = None
@@ -58,14 +58,15 @@ class Link:
 class Table:
     """Rows of one kind, in the order in which they came in.
 
-    `noun` names the kind and `source` tells where its ids are found: both only for messages. A table without
-    `reference_types` starts empty, or holds what links put there.
+    `noun` names the kind and `source` tells where its ids are found: both only for messages. Without a source
+    it is the search that the ontology names. A table without `reference_types` starts empty, or holds what
+    links put there.
     """
 
     name: str
     key: str
     noun: str
-    source: str
+    source: str = ""
     reference_types: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     keeps_attributes: bool = True
@@ -89,8 +90,11 @@ class Table:
 class State:
     """What a session's tools know and change: the persona's account data and the rows of each table."""
 
-    def __init__(self, tables: Iterable[Table], persona: PersonaProfile) -> None:
+    def __init__(
+        self, tables: Iterable[Table], objects: Mapping[str, ObjectType], persona: PersonaProfile
+    ) -> None:
         self.tables = {table.name: table for table in tables}
+        self.objects = objects
         self.persona = persona
         self.rows: dict[str, Rows] = {name: {} for name in self.tables}
 
@@ -98,11 +102,11 @@ class State:
         """Puts a reference into its table; one that repeats an id replaces the row and keeps its place."""
         row = table.row(reference_id, attributes)
         link = table.link
-        if link and (linked_id := attributes.get(link.attribute)):
-            linked_id = _typed(link.attribute, linked_id, "text")
+        key = self.tables[link.table].key if link else ""
+        if link and (linked_id := attributes.get(key)):
+            linked_id = _typed(key, linked_id, "text")
             linked = self.rows[link.table]
             if linked_id not in linked:
-                key = self.tables[link.table].key
                 linked[linked_id] = {key: linked_id, **link.build(reference_id, attributes, self.persona)}
             elif link.merge:
                 link.merge(linked[linked_id], reference_id)
@@ -117,7 +121,11 @@ class State:
         message = f"no {wanted.noun} has the {wanted.key} {excerpt(row_id)}"
         if others:
             message += f" (it is the id of another kind: {others[0]})"
-        raise Refusal(f"{message}. {wanted.source}")
+        raise Refusal(f"{message}. {wanted.source or self._source(wanted)}")
+
+    def _source(self, table: Table) -> str:
+        search = self.objects[table.reference_types[0]].search
+        return f"{search} lists the {table.noun}s."
 
     def known_all(self, table: str, row_ids: Iterable[str]) -> list[Row]:
         """The rows of those ids, repeats included. Raises Refusal when one does not exist."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from atr_data.episode import PersonaProfile
-from atr_servers.domains import travel_bookings
 from atr_servers.domains.matching import (
     loose_match,
     search_answer,
@@ -25,8 +24,6 @@ from atr_servers.domains.tables import (
     excerpt,
     own_id,
 )
-
-NAME = "travel"
 
 
 def _trip(stop_id: str, attributes: Attributes, persona: PersonaProfile) -> Row:
@@ -51,7 +48,6 @@ TABLES = (
         "destinations",
         "destination_id",
         "destination",
-        "search_destinations lists the destinations.",
         reference_types=("destination",),
         columns=(own_id("name"), Column("region", "text?"), Column("tags", "texts", ())),
     ),
@@ -59,7 +55,6 @@ TABLES = (
         "flight_offers",
         "flight_offer_id",
         "flight offer",
-        "search_flights lists the flight offers.",
         reference_types=("flight_offer",),
         columns=(
             Column("origin", "text", ""),
@@ -75,7 +70,6 @@ TABLES = (
         "hotel_offers",
         "hotel_offer_id",
         "hotel offer",
-        "search_hotels lists the hotel offers.",
         reference_types=("hotel_offer",),
         columns=(
             own_id("name"),
@@ -91,7 +85,6 @@ TABLES = (
         "transport_offers",
         "transport_offer_id",
         "ground transport offer",
-        "search_ground_transport lists the ground transport offers.",
         reference_types=("transport_offer",),
         columns=(
             Column("origin", "text", ""),
@@ -106,10 +99,9 @@ TABLES = (
         "trip_stops",
         "stop_id",
         "trip stop",
-        "search_trip_stops lists the trip stops.",
         reference_types=("trip_stop",),
         columns=(own_id("name"), Column("location", "text?"), tags_with("tags", "stop_type")),
-        link=Link("trip_id", "trips", _trip, _visit),
+        link=Link("trips", _trip, _visit),
     ),
     Table(
         "trips",
@@ -246,14 +238,3 @@ def _check_disrupted(state: State, trip_id: str, item_id: str) -> None:
             f"disrupted_item_id: the trip stop {excerpt(item_id)} is not on the trip {excerpt(trip_id)};"
             " the attributes of a trip stop name its trip."
         )
-
-
-HANDLERS = (
-    search_destinations,
-    shortlist_destinations,
-    plan_trip,
-    search_trip_stops,
-    *travel_bookings.HANDLERS,
-    track_trip_updates,
-    replan_trip,
-)

@@ -130,18 +130,3 @@ def cancel_hotel_booking(state: State, *, booking_id: str) -> dict[str, Any]:
 
 def cancel_ground_transport_booking(state: State, *, booking_id: str) -> dict[str, Any]:
     return state.set_status("bookings", booking_id, "cancelled")
-
-
-HANDLERS = (
-    search_flights,
-    search_hotels,
-    search_ground_transport,
-    book_flight,
-    book_hotel,
-    book_ground_transport,
-    modify_flight_booking,
-    modify_hotel_booking,
-    cancel_flight_booking,
-    cancel_hotel_booking,
-    cancel_ground_transport_booking,
-)

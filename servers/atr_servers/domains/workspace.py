@@ -19,8 +19,6 @@ from atr_servers.domains.tables import (
     own_id,
 )
 
-NAME = "workspace"
-
 
 def _entries(_: str, attributes: Attributes) -> Rows:
     """Entries by id; what is no object with an `entry_id`, or no list at all, is passed over."""
@@ -43,7 +41,6 @@ TABLES = (
         "files",
         "file_id",
         "file",
-        "list_files lists the files.",
         reference_types=("file",),
         columns=(
             own_id("name"),
@@ -58,7 +55,6 @@ TABLES = (
         "documents",
         "document_id",
         "document",
-        "search_documents lists the documents.",
         reference_types=("document",),
         columns=(
             own_id("title"),
@@ -71,7 +67,6 @@ TABLES = (
         "trackers",
         "tracker_id",
         "tracker",
-        "list_trackers lists the trackers.",
         reference_types=("tracker",),
         columns=(own_id("title"), Column("entries", "any", read=_entries)),
         keeps_attributes=False,
@@ -80,7 +75,6 @@ TABLES = (
         "folders",
         "folder_id",
         "folder",
-        "list_file_folders lists the folders.",
         reference_types=("folder",),
         columns=(own_id("name"), Column("purpose", "text?")),
         keeps_attributes=False,
@@ -221,18 +215,3 @@ def update_tracker(
         case _:
             entries[entry_id]["status"] = "closed"
     return {"tracker_id": tracker_id, "entry_id": entry_id, "action": update_action}
-
-
-HANDLERS = (
-    list_files,
-    list_trackers,
-    list_file_folders,
-    search_documents,
-    classify_files,
-    move_files,
-    archive_files,
-    delete_files,
-    create_document,
-    update_document,
-    update_tracker,
-)

@@ -16,6 +16,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
+LONGEST_TTL = 365 * 86_400.0
+"""Seconds."""
+
 
 class HostFull(Exception):
     """The host serves as many environments as it may."""
@@ -38,6 +41,9 @@ class Host:
     """
 
     def __init__(self, *, ttl: float, cap: int) -> None:
+        """Raises ValueError for a `ttl` that is no span of time."""
+        if not 0 < ttl <= LONGEST_TTL:
+            raise ValueError(f"ttl must be seconds above 0 and at most {LONGEST_TTL:.0f}, got {ttl}")
         self.ttl = ttl
         self.cap = cap
         self._environments: dict[str, _Environment] = {}

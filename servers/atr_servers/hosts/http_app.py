@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from mcp.server import Server
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -25,7 +24,11 @@ from atr_data.limits import MAX_BYTES, check_arguments
 from atr_data.load import describe
 from atr_servers.hosts.environment_host import Host, HostFull
 from atr_servers.hosts.environment_spec import EnvironmentSpec
+from atr_servers.hosts.requests import KnownSites, WholeBodies
 from atr_servers.server import build_server
+
+BODY_SECONDS = 30.0
+"""How long a request's body may take to come."""
 
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
@@ -39,14 +42,20 @@ def is_loopback(host: str) -> bool:
 
 
 def create_app(
-    host: Host, *, admin_token: str, environment_token: str | None = None, allowed_hosts: Sequence[str] = ()
+    host: Host,
+    *,
+    admin_token: str,
+    environment_token: str | None = None,
+    allowed_hosts: Sequence[str] = (),
+    body_seconds: float = BODY_SECONDS,
 ) -> Starlette:
     """`POST /admin/env`, `DELETE /admin/env/<id>`, `/env/<id>/mcp` and `GET /health`.
 
     The tokens are bearer tokens, one for `/admin`, one for `/env`; neither opens the other's door. Without
     `environment_token` an environment's address is its only secret: fit for loopback alone. Requests whose
     Host is neither a loopback name nor in `allowed_hosts` (names without a port) are refused, and those whose
-    Origin is another site. A refusal of the application is `{"error": message}`.
+    Origin is another site; so are those whose body takes longer than `body_seconds`. A refusal of the
+    application is `{"error": message}`.
     """
 
     @asynccontextmanager
@@ -81,7 +90,10 @@ def create_app(
             Mount("/admin", routes=admin, middleware=[Middleware(_Bearer, token=admin_token)]),
             Mount("/env", app=host, middleware=bearer),
         ],
-        middleware=[Middleware(_KnownSites, names=(*_LOOPBACK_NAMES, *allowed_hosts))],
+        middleware=[
+            Middleware(KnownSites, names=(*_LOOPBACK_NAMES, *allowed_hosts)),
+            Middleware(WholeBodies, seconds=body_seconds),
+        ],
         exception_handlers={HTTPException: _refusal},
         lifespan=lifespan,
     )
@@ -137,25 +149,4 @@ class _Bearer:
         scheme, _, given = Request(scope).headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token):
             raise HTTPException(401, "a bearer token is needed", {"WWW-Authenticate": "Bearer"})
-        await self._app(scope, receive, send)
-
-
-class _KnownSites:
-    """Refuses a foreign Host (421) or Origin (403), so that no web page can reach a server on loopback."""
-
-    def __init__(self, app: ASGIApp, names: Sequence[str]) -> None:
-        self._app = app
-        hosts = [form for name in names for form in (name, f"{name}:*")]
-        origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-        self._check = TransportSecurityMiddleware(
-            TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            refused = await self._check.validate_request(Request(scope))
-            if refused is not None:
-                response = JSONResponse({"error": bytes(refused.body).decode()}, refused.status_code)
-                await response(scope, receive, send)
-                return
         await self._app(scope, receive, send)

@@ -7,6 +7,7 @@ import secrets
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,14 +19,17 @@ import uvicorn
 from mcp.server import Server
 
 from atr_servers.hosts.environment_host import Host
-from atr_servers.hosts.http_app import create_app, environment_url
+from atr_servers.hosts.http_app import BODY_SECONDS, create_app, environment_url
 
 _WILDCARDS = ("0.0.0.0", "::")
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""One that is ignored already, as `nohup` does, stays ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """Where to listen (port 0: any free one) and what to allow.
+    """Where to listen (port 0: any free one) and what to allow. `request_seconds`: how long a client may take
+    to send a request, from its connection to the end of the headers, and again to the end of the body.
 
     `ttl` in seconds. `admin_token_file` None: a fresh file in the folder for temporary files.
     `allowed_hosts`: names, besides the loopback ones and `address`, under which clients may call this host.
@@ -38,12 +42,13 @@ class HttpSettings:
     admin_token_file: Path | None = None
     environment_token: str | None = None
     allowed_hosts: tuple[str, ...] = ()
+    request_seconds: float = BODY_SECONDS
 
 
 async def serve_http(
     settings: HttpSettings, announce: Callable[[str], None], servers: Sequence[Server[Any]] = ()
 ) -> None:
-    """Serves until SIGINT or SIGTERM; a second one does not wait for open connections.
+    """Serves until SIGINT, SIGTERM or SIGHUP; a second one does not wait for open connections.
 
     `servers` are opened at the start and stay open. Once requests are served, `announce` gets a line each for
     the base URL, the admin token's file and these environments. Raises OSError when the socket cannot be
@@ -59,6 +64,7 @@ async def serve_http(
             admin_token=admin.token,
             environment_token=settings.environment_token,
             allowed_hosts=names,
+            body_seconds=settings.request_seconds,
         )
 
         async def ready() -> None:
@@ -70,6 +76,7 @@ async def serve_http(
         uvicorn_server = _UvicornServer(app, ready)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_stop_on_signal, uvicorn_server, host)
+            tasks.start_soon(_close_half_open, uvicorn_server, settings.request_seconds)
             await uvicorn_server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
 
@@ -96,18 +103,39 @@ class _UvicornServer(uvicorn.Server):
 
 async def _stop_on_signal(server: uvicorn.Server, host: Host) -> None:
     """Closes the environments first: an open event stream of a client would hold uvicorn up."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    wanted = [one for one in _STOPPING if signal.getsignal(one) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*wanted) as signals:
         async for _ in signals:
             server.force_exit = server.should_exit
             server.should_exit = True
             await host.close_all()
 
 
+async def _close_half_open(server: uvicorn.Server, seconds: float) -> None:
+    """Closes connections on which no request has begun for so long, that is none whose headers are whole."""
+    waiting: dict[Any, tuple[object, float]] = {}
+    while True:
+        await anyio.sleep(min(1.0, seconds / 4))
+        now = time.monotonic()
+        seen: dict[Any, tuple[object, float]] = {}
+        for connection in list(server.server_state.connections):
+            cycle: Any = getattr(connection, "cycle", None)
+            if cycle is not None and not cycle.response_complete:
+                continue
+            before, since = waiting.get(connection, (cycle, now))
+            seen[connection] = (cycle, since if before is cycle else now)
+            if now - seen[connection][1] > seconds:
+                connection.transport.close()
+        waiting = seen
+
+
 def _listening(address: str, port: int) -> socket.socket:
-    """asyncio leaves Nagle's algorithm on for a socket made this way, which costs 40 ms a request."""
+    """asyncio leaves Nagle's algorithm on for a socket made this way, which costs 40 ms a request. The kernel
+    asks after peers that went away without a word."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.create_server((address, port), family=family)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return listener
 
 

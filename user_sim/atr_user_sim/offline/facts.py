@@ -7,59 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from atr_data.english.words import USER, dictionary
 from atr_data.episode import Reference
+from atr_ontology import names_object
 from atr_user_sim.brief import UserBrief
-from atr_user_sim.offline.words import stem
 
 _NAMING = ("name", "title", "subject", "sender", "destination", "origin")
-_SAID_FOR: Mapping[str, str] = {
-    "location": "where city place area town region",
-    "destination": "where city place going headed",
-    "origin": "where from start leave leaving departing",
-    "date": "when day date dates",
-    "time": "when time hour date start day",
-    "start": "begin starts",
-    "end": "long duration until finish",
-    "remind": "when",
-    "size": "many people guests seats party table",
-    "count": "many people number",
-    "guest": "people travelers",
-    "traveler": "people persons travelers passengers",
-    "passenger": "people persons travelers travellers",
-    "participants": "who invite attendees people guests join",
-    "budget": "much spend price cost maximum limit",
-    "price": "much spend budget cost maximum",
-    "limit": "maximum most cap bound",
-    "duration": "long days nights",
-    "days": "long nights",
-    "sender": "who from sent person",
-    "recipient": "who whom to address",
-    "subject": "about called message thread",
-    "title": "name called call named",
-    "name": "called title",
-    "category": "product item kind type looking sort",
-    "service": "kind type provider",
-    "cuisine": "food kind type",
-    "tags": "interests kind type themes activities",
-    "constraints": "interests kind type themes looking",
-    "points": "say write mention include cover contain content text message body details entry brief",
-    "keywords": "say write mention include cover contain content",
-    "brief": "say write include cover contain content sections",
-    "payload": "say write entry content",
-    "quantity": "many amount units",
-    "items": "list buy what products need",
-    "type": "kind format",
-    "folder": "where",
-    "sort": "order rank prioritize",
-    "scheme": "sort organize group how",
-    "cadence": "often repeat frequency",
-    "response": "answer reply accept decline respond",
-    "mode": "transport train bus how",
-    "plan": "tier",
-    "value": "new change",
-    "resolution": "refund exchange settle credit",
-    "scope": "updates changes",
-}
 _EVERYTHING = re.compile(
     r"\b(?:more|any|what|the|other|some) (?:details|information|info|requirements|specifics)\b"
     r"|\btell me more\b"
@@ -85,7 +38,7 @@ def facts_of(brief: UserBrief) -> list[Fact]:
     return [
         Fact(_label(name), said, _cues(name), name.endswith(("_limit", "budget")))
         for name, said in spoken
-        if said and not (_is_id(name) and said == brief.task_params[name])
+        if said and not (names_object(name) and said == brief.task_params[name])
     ]
 
 
@@ -100,9 +53,11 @@ def facts_asked(question: str, facts: list[Fact]) -> list[Fact]:
     details in general."""
     if _EVERYTHING.search(question):
         return facts
-    asked = {stem(word) for word in re.findall(r"[a-z]+", question.lower())}
+    asked = {USER.stem(word) for word in re.findall(r"[a-z]+", question.lower())}
     named = [
-        fact for fact in facts if fact.cues & asked and set(map(stem, fact.label.lower().split())) & asked
+        fact
+        for fact in facts
+        if fact.cues & asked and set(map(USER.stem, fact.label.lower().split())) & asked
     ]
     return named or [fact for fact in facts if fact.cues & asked]
 
@@ -128,10 +83,6 @@ def _spoken(value: Any, references: Mapping[str, Reference]) -> str:
     return text.replace("_", " ") if re.fullmatch(r"[a-z]+(?:_[a-z]+)+", text) else text
 
 
-def _is_id(name: str) -> bool:
-    return name.endswith(("_id", "_ids"))
-
-
 def _label(name: str) -> str:
     return re.sub(r" (?:ids?|points|keywords)$", "", name.replace("_", " "))
 
@@ -140,5 +91,6 @@ def _cues(name: str) -> frozenset[str]:
     parts = [
         part for part in name.split("_") if part not in ("id", "ids", "in", "out", "at", "per", "by", "of")
     ]
-    words = [word for part in parts for word in (part, *_SAID_FOR.get(part, "").split())]
-    return frozenset(map(stem, words))
+    asking = dictionary()["asked_for"]
+    words = [word for part in parts for word in (part, *asking.get(part, "").split())]
+    return frozenset(map(USER.stem, words))

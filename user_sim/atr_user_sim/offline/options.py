@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from atr_data.english.words import USER
 from atr_user_sim.offline.facts import Fact
-from atr_user_sim.offline.words import content_stems
 
 _MARKED = re.compile(
     r"(?:^|\s)(?:\(?\d{1,2}[.)]|[-*•])\s+(?P<item>.+?)(?=\s+\(?\d{1,2}[.)]\s|\n\s*[-*•]\s|\n\s*\n"
@@ -29,8 +29,8 @@ def choose(options: Sequence[str], facts: Sequence[Fact], *, cheapest: bool) -> 
     within = [option for option in options if not over_bound(option, facts)]
     if not within:
         return None
-    wanted = {word for fact in facts for word in content_stems(fact.said)}
-    stems = {option: frozenset(content_stems(option)) for option in options}
+    wanted = {word for fact in facts for word in USER.stems(fact.said)}
+    stems = {option: frozenset(USER.stems(option)) for option in options}
     common = frozenset[str].intersection(*stems.values())
     shared = {option: len((stems[option] - common) & wanted) for option in within}
     best = [option for option in within if shared[option] == max(shared.values())]

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from atr_user_sim.offline.words import aspects, content_words, situations, stem
+from atr_data.english.situations import aspects, situations
+from atr_data.english.words import USER
 
 _TRIGGER_CLAUSE = re.compile(
     r"^\W*(?:also,? |and )?(?:when(?:ever)?|if|for|since|once|on|in|at|given|as|while|after|before"
@@ -63,11 +64,11 @@ class Meaning:
 
     @cached_property
     def words(self) -> list[str]:
-        return content_words(self.text)
+        return USER.content_words(self.text)
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(map(stem, self.words))
+        return frozenset(map(USER.stem, self.words))
 
     @cached_property
     def situations(self) -> frozenset[str]:
@@ -85,7 +86,7 @@ class Meaning:
         return sum(_shared(word, other) for word in self.words) / (len(self.words) + 1)
 
     def without(self, other: Meaning) -> Meaning:
-        return Meaning(" ".join(word for word in self.words if stem(word) not in other.stems))
+        return Meaning(" ".join(word for word in self.words if USER.stem(word) not in other.stems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,6 @@ def read_question(text: str) -> Question:
 
 
 def _shared(word: str, other: Meaning) -> float:
-    if stem(word) in other.stems or aspects(word) & other.aspects:
+    if USER.stem(word) in other.stems or aspects(word) & other.aspects:
         return 1.0
     return 0.5 if situations(word) & other.situations else 0.0

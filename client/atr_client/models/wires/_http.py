@@ -12,6 +12,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from atr_client.errors import ContextOverflow, ModelError, WireError
+from atr_client.models.addresses import shown_address
 from atr_client.models.wire import RETRYABLE_STATUS, Endpoint
 
 _REASON_LENGTH = 500
@@ -40,7 +41,8 @@ def check_endpoint(endpoint: Endpoint) -> None:
         usable = False
     if not usable:
         raise ModelError(
-            f"model {endpoint.model}: base_url must look like https://host/v1, got {endpoint.base_url!r}"
+            f"model {endpoint.model}: base_url must look like https://host/v1, got "
+            f"{shown_address(endpoint.base_url)!r}"
         )
 
 

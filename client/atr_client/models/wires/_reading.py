@@ -13,12 +13,19 @@ from atr_client.models.wires._http import fault
 Shape = TypeVar("Shape", bound=BaseModel)
 
 _EXCERPT_LENGTH = 300
+_LONGEST_NAME = 200
 
 
 class Part(BaseModel):
     """A piece of a provider's reply: the fields this project reads, and all others as they came."""
 
     model_config = ConfigDict(extra="allow")
+
+
+def served_model(reply: Part, field: str = "model") -> str | None:
+    """The model's name as the reply reports it, None when it reports none."""
+    name = (reply.model_extra or {}).get(field)
+    return name[:_LONGEST_NAME] if isinstance(name, str) and name else None
 
 
 def shaped(content: bytes, endpoint: Endpoint, shape: type[Shape]) -> Shape:

@@ -12,7 +12,7 @@ from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import CallIds, finish_of, read_call
 from atr_client.models.wires._http import check_endpoint, fault, is_loopback, request_body
-from atr_client.models.wires._reading import Part, shaped
+from atr_client.models.wires._reading import Part, served_model, shaped
 from atr_client.models.wires._turns import alternating
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
@@ -195,6 +195,7 @@ def _read(reply: _Reply, stop_reason: str, asked: Sequence[Message], payload_for
         native_assistant_payload=[block.model_dump(exclude_unset=True) for block in reply.content],
         native_payload_format=payload_format,
         finish=finish_of(calls, _CUT.get(stop_reason)),
+        served_model=served_model(reply),
     )
 
 

@@ -13,7 +13,7 @@ from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import CallIds, finish_of, read_call
 from atr_client.models.wires._http import check_endpoint, fault, is_loopback, request_body
-from atr_client.models.wires._reading import Part, shaped
+from atr_client.models.wires._reading import Part, served_model, shaped
 from atr_client.models.wires._turns import alternating
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
@@ -270,6 +270,7 @@ def _read(reply: _Reply, asked: Sequence[Message], payload_format: str) -> Model
         native_assistant_payload=content.model_dump(exclude_unset=True, by_alias=True),
         native_payload_format=payload_format,
         finish=finish_of(calls, _CUT.get(candidate.finish_reason or "")),
+        served_model=served_model(reply, "modelVersion"),
     )
 
 

@@ -12,7 +12,7 @@ from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import CallIds, finish_of, read_call, sent_arguments
 from atr_client.models.wires._http import fault, request_body
 from atr_client.models.wires._openai import open_client, receive
-from atr_client.models.wires._reading import Part
+from atr_client.models.wires._reading import Part, served_model
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 
@@ -170,6 +170,7 @@ def _reply(completion: _Completion, asked: Sequence[Message], endpoint: Endpoint
         native_assistant_payload=message.model_dump(exclude_unset=True) if endpoint.payload_format else None,
         native_payload_format=endpoint.payload_format,
         finish=finish_of(calls, cut),
+        served_model=served_model(completion),
     )
 
 

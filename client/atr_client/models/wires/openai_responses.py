@@ -11,7 +11,7 @@ from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import CallIds, finish_of, read_call, sent_arguments
 from atr_client.models.wires._http import fault, request_body
 from atr_client.models.wires._openai import open_client, receive
-from atr_client.models.wires._reading import Part
+from atr_client.models.wires._reading import Part, served_model
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 
@@ -183,6 +183,7 @@ def _reply(
         native_assistant_payload=[item.model_dump(exclude_unset=True) for item in response.output],
         native_payload_format=payload_format,
         finish=finish_of(calls, "refusal" if refusal else _cut(response)),
+        served_model=served_model(response),
     )
 
 

@@ -1,37 +1,14 @@
-"""Plain words: stems, dates, counts and bounds as a sentence states them."""
+"""Dates, counts and bounds as a sentence states them."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import Literal
 
-_Word = TypeVar("_Word", bound=Hashable)
-_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
-_STOP = frozenset(
-    """a about after again all also always am an and any are as ask at be because been before being but by
-    can could did do does doing don done for from generally get give go good had has have having her here
-    him his how i if in into is it its just keep kind let like ll made make may me mine more most
-    much my need new no not now of off on one only or other our out over own per pick please prefer
-    put re right s same see she should so some someone something such sure t take than that the
-    their them then there these they thing things this those time to too two up us use used using
-    usual usually ve very want was way we well were what when where whether which while who will
-    with without would you your""".split()
-)
-_ENDINGS = (
-    ("ies", "y"),
-    ("ied", "y"),
-    ("sses", "ss"),
-    ("ing", ""),
-    ("ed", ""),
-    ("es", "e"),
-    ("s", ""),
-    ("ly", ""),
-)
+from atr_data.english.words import AGENTS, NUMBER_WORDS
+
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?")
 _DATE_AND_ON = re.compile(r"\b(\d{4}-\d{2}-\d{2}) or (later|after|earlier|before)\b", re.I)
 _AROUND_DATE = re.compile(r"\b(since|after|before|until) (\d{4}-\d{2}-\d{2})\b", re.I)
@@ -50,7 +27,6 @@ _AT_MOST = re.compile(
 _OR_LESS = re.compile(_NUMBER + r"\s*(?:or (?:less|under|fewer|below|shorter)|at most|tops|max)", re.I)
 _AT_LEAST = re.compile(r"(?:at least|no (?:less|fewer) than|more than|over|above)\s*" + _NUMBER, re.I)
 _OR_MORE = re.compile(_NUMBER + r"\s*(?:or (?:more|over|longer|above|better)|at least)", re.I)
-_SMALL_NUMBERS: Sequence[str] = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,40 +40,6 @@ class Bound:
 
     def allows(self, value: float) -> bool:
         return value <= self.number if self.kind == "at_most" else value >= self.number
-
-
-@lru_cache(maxsize=1 << 15)
-def stem(word: str) -> str:
-    """A crude common form of the inflections of a word."""
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and not word.endswith(("ss", "eed")) and len(word) - len(ending) >= 3:
-            word = word[: len(word) - len(ending)] + instead
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
-        word = word[:-1]
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
-
-
-def tokens(text: str) -> list[str]:
-    """Words in lower case; hyphenated ones apart, a possessive without its ending."""
-    return [
-        word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text.lower().replace("_", " "))
-    ]
-
-
-def is_small_word(word: str) -> bool:
-    return word in _STOP or len(word) < 2
-
-
-def stems(text: str) -> list[str]:
-    """Stems of the content words of a text, in order."""
-    return [stem(word) for word in tokens(text) if not is_small_word(word)]
-
-
-def rarity(documents: Sequence[Iterable[_Word]]) -> dict[_Word, float]:
-    """How telling a word is among documents: 0 when all of them have it."""
-    counts = Counter(word for document in documents for word in set(document))
-    return {word: math.log((1 + len(documents)) / (1 + count)) for word, count in counts.items()}
 
 
 def dates(text: str) -> list[str]:
@@ -148,7 +90,7 @@ def bounds(text: str) -> list[Bound]:
     for kind, pattern in kinds:
         for match in pattern.finditer(text):
             word = (match[2] or "").lower()
-            unit = "" if word in ("dollars", "usd", "bucks") or is_small_word(word) else stem(word)
+            unit = "" if word in ("dollars", "usd", "bucks") or AGENTS.is_small(word) else AGENTS.stem(word)
             bound = Bound(kind, float(match[1].replace(",", "")), "" if "$" in match[0] else unit)
             if bound.number not in [known.number for known in found]:
                 found.append(bound)
@@ -162,7 +104,7 @@ def ceiling(text: str) -> float | None:
 
 def count_near(text: str, nouns: Sequence[str]) -> int | None:
     """The number that stands before one of the nouns, else the first small number word."""
-    number = r"(\d{1,3}|" + "|".join(_SMALL_NUMBERS) + ")"
+    number = r"(\d{1,3}|" + "|".join(NUMBER_WORDS) + ")"
     for noun in nouns:
         if match := re.search(rf"\b{number}\b(?:\s+[a-z-]+){{0,2}}?\s+{noun}", text, re.I):
             return _number(match[1])
@@ -178,4 +120,4 @@ def _clock(match: re.Match[str]) -> str:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdigit() else _SMALL_NUMBERS.index(text.lower())
+    return int(text) if text.isdigit() else NUMBER_WORDS.index(text.lower())

@@ -1,4 +1,4 @@
-"""What a text speaks of, for or against: its words, and the senses that a small dictionary gives them."""
+"""What a text speaks of, for or against: its words, and the meanings that the dictionary gives them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
-import yaml
-
-from atr_client.agents.wording import is_small_word, stem, tokens
+from atr_data.english.words import AGENTS, dictionary
 
 _CLAUSE = re.compile(r"[,;:!?()—–]|\.(?=\s|$)|\bbut\b", re.I)
 _OPENING = re.compile(
@@ -25,7 +22,9 @@ _TURNING_WORDS = frozenset(
     "not never no none nothing nobody nowhere neither nor without avoid skip than cannot".split()
 )
 _PREFERRING = frozenset(
-    map(stem, "prefer choose pick favor favour take rather like want value buy book love trust".split())
+    map(
+        AGENTS.stem, "prefer choose pick favor favour take rather like want value buy book love trust".split()
+    )
 )
 """Behind one of these `over` compares; elsewhere it is a plain preposition."""
 _PASSED_OVER = frozenset("it them him her".split())
@@ -36,7 +35,7 @@ _LONGEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or a sense in a text. `sign` is -1 where the text turns away from it."""
+    """A word or a meaning in a text. `sign` is -1 where the text turns away from it."""
 
     name: str
     sign: int
@@ -44,18 +43,18 @@ class Term:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Senses by the stems of the words, or of several words in a row, that stand for them."""
+    """Meanings by the stems of the words, or of several words in a row, that stand for them."""
 
-    senses: Mapping[tuple[str, ...], tuple[Term, ...]]
+    meanings: Mapping[tuple[str, ...], tuple[Term, ...]]
 
     def terms(self, text: str) -> Iterator[Term]:
-        """The senses in a text, in order; of overlapping expressions only the longest counts. Content words
+        """The meanings in a text, in order; of overlapping expressions only the longest counts. Content words
         come too, under their stem."""
         for clause in _CLAUSE.split(text):
-            yield from self._clause([word for word in tokens(clause) if word not in _PASSED_OVER])
+            yield from self._clause([word for word in AGENTS.tokens(clause) if word not in _PASSED_OVER])
 
     def leaning(self, text: str) -> Counter[str]:
-        """How often a text speaks for each sense, minus how often against it."""
+        """How often a text speaks for each meaning, minus how often against it."""
         leans: Counter[str] = Counter()
         for term in self.terms(text):
             leans[term.name] += term.sign
@@ -70,15 +69,17 @@ class Lexicon:
             yield from (Term(term.name, sign * term.sign) for term in found)
             length = max(length, 1)
             if not any(_turns(words, at + offset) for offset in range(length)):
-                yield from (Term(stem(w), sign) for w in words[at : at + length] if not is_small_word(w))
+                yield from (
+                    Term(AGENTS.stem(w), sign) for w in words[at : at + length] if not AGENTS.is_small(w)
+                )
             at += length
 
     def _longest(self, words: list[str], at: int) -> tuple[int, tuple[Term, ...]]:
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
-            if found := self.senses.get(tuple(stem(word) for word in words[at : at + length])):
+            if found := self.meanings.get(tuple(AGENTS.stem(word) for word in words[at : at + length])):
                 return length, found
         rest = words[at].removeprefix("un")
-        if rest != words[at] and (found := self.senses.get((stem(rest),))):
+        if rest != words[at] and (found := self.meanings.get((AGENTS.stem(rest),))):
             return 1, tuple(Term(term.name, -term.sign) for term in found)
         return 0, ()
 
@@ -89,11 +90,11 @@ def lexicon(section: Literal["topics", "values", "tools"]) -> Lexicon:
 
 @cache
 def scales() -> Mapping[str, tuple[int, tuple[str, ...]]]:
-    """Senses that a number can meet: whether a large (1) or a small (-1) one does, and in which fields."""
+    """Meanings that a number can meet: whether a large (1) or a small (-1) one does, and in which fields."""
     return {
         f"~{topic}": (sign, tuple(fields.split()))
         for sign, kind in ((-1, "low"), (1, "high"))
-        for topic, fields in _dictionary()["scales"][kind].items()
+        for topic, fields in dictionary()["scales"][kind].items()
     }
 
 
@@ -107,33 +108,30 @@ def _turns(words: list[str], at: int) -> bool:
     if tuple(words[at : at + 2]) in _TURNING_PAIRS:
         return True
     if words[at] == "over":
-        return any(stem(word) in _PREFERRING for word in words[:at])
+        return any(AGENTS.stem(word) in _PREFERRING for word in words[:at])
     if words[at] == "before":
         return any(word.endswith("ing") for word in words[at + 1 : at + 2])
     return words[at] in _TURNING_WORDS or words[at].endswith("n't")
 
 
 @cache
-def _dictionary() -> Mapping[str, Any]:
-    return yaml.safe_load(files("atr_client.agents").joinpath("senses.yaml").read_text(encoding="utf-8"))
-
-
-@cache
 def _lexicons() -> Mapping[str, Lexicon]:
     return {
-        section: Lexicon(_index(_dictionary()[section], mark))
+        section: Lexicon(_index(dictionary()[section], mark))
         for section, mark in (("topics", "~"), ("values", "="), ("tools", "="))
     }
 
 
 def _index(entries: Mapping[str, str], mark: str) -> Mapping[tuple[str, ...], tuple[Term, ...]]:
-    """`mark` sets senses apart from plain words."""
+    """`mark` sets meanings apart from plain words."""
     found: dict[tuple[str, ...], list[Term]] = {}
     for name, words in entries.items():
         alike, _, opposite = words.partition("|")
         for side, sign in ((alike, 1), (opposite, -1)):
             for expression in side.split():
-                key = tuple(stem(word) for word in tokens(expression) if word not in _PASSED_OVER)
+                key = tuple(
+                    AGENTS.stem(word) for word in AGENTS.tokens(expression) if word not in _PASSED_OVER
+                )
                 term = Term(mark + name, sign)
                 if term not in found.setdefault(key, []):
                     found[key].append(term)

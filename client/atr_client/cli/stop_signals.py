@@ -1,0 +1,31 @@
+"""A request to stop that is not Ctrl-C: from a batch system, a shutdown, a terminal that went away."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from dataclasses import dataclass
+
+import anyio
+
+_STOPPING = (signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(slots=True)
+class Told:
+    """The signal that asked to stop, None as long as none has."""
+
+    signal: signal.Signals | None = None
+
+
+async def cancel_on_signal(scope: anyio.CancelScope, told: Told) -> None:
+    """Cancels a scope at the first SIGTERM or SIGHUP. A signal that is ignored already, as `nohup` does, stays
+    ignored."""
+    wanted = [one for one in _STOPPING if signal.getsignal(one) is not signal.SIG_IGN]
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        return
+    with anyio.open_signal_receiver(*wanted) as signals:
+        async for received in signals:
+            told.signal = received
+            scope.cancel()
+            return
