@@ -270,7 +270,7 @@ def test_faults_of_test_and_faces_are_told_beside_a_misspelt_key(tmp_path: Path)
         ("- a", "should be a mapping"),
         ("persona: [", "not YAML"),
         ("rules: [{key: a, key: b}]", "key: stands twice"),
-        ("a: &x [*x]", "used again by an alias"),
+        ("a: &x [*x]", "an alias stands inside what it names"),
         (
             "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]",
             "a: is used again by an alias|b.*alias",
