@@ -37,6 +37,25 @@ def episode(path: Path = SOURCE) -> dict[str, Any]:
     return json.loads(as_text(with_faces(compiled(path), FIRST, 0).episode))
 
 
+def test_the_two_rules_of_the_worked_example_compile(shared_dir: Path, tmp_path: Path) -> None:
+    """The second version of the example has rules alone; persona and sessions are those of the first."""
+    first, second = (shared_dir / "spec" / name / "marit_solheim.yaml" for name in ("example", "example_v2"))
+    if not second.is_file():
+        pytest.skip("no worked example here")
+    whole, rules = first.read_text(encoding="utf-8"), second.read_text(encoding="utf-8")
+    head, learning = whole.partition("rules:\n")[0], whole.partition("learning:\n")[2]
+    path = tmp_path / "marit_solheim.yaml"
+    learning = learning.replace("for: crew_yes", "for: crew_invites")
+    path.write_text(f"{head}rules:\n{rules.partition('rules:')[2]}\nlearning:\n{learning}", encoding="utf-8")
+    made = compiled(path)
+    assert [[face.block.key for face in test.faces] for test in made.tests] == [
+        ["unaided", "greeted", "fetched"],
+        ["accept", "tentative"],
+    ]
+    golds = [[row.key for row in face.golds] for face in made.tests[0].faces]
+    assert golds == [["perp"], ["amet"], ["spru"]]
+
+
 def test_compiling_twice_gives_the_same_bytes_and_the_file_loads(tmp_path: Path) -> None:
     (first,) = compile_sources(SOURCE, tmp_path / "a" / "b")
     (second,) = compile_sources([SOURCE.parent], tmp_path / "c", only=["pavla_ondrus"])
