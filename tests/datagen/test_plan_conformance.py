@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from atr_datagen.gates.one_rule import check_rule
 from atr_datagen.gates.static_gates import check_sources
 from atr_datagen.plan.conformance import deviations
 from atr_datagen.plan.given import planned_rule, planned_session
@@ -16,7 +17,7 @@ from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, PlannedSes
 from atr_datagen.plan.table import plan_text
 from atr_datagen.source.grammar import Source
 from atr_datagen.source.reading import SourceFile
-from tests.support.sources import SOURCE, named
+from tests.support.sources import SOURCE, edited, named
 
 SKETCH = "52, bell founder, Lindsborg KS"
 
@@ -132,3 +133,14 @@ def test_check_compares_with_the_plan_beside_the_sources(tmp_path: Path, planned
     gate = named(check_sources(tmp_path / "sources"), "S4 plan")
     assert (gate.passed, gate.total) == (0, 1)
     assert "pavla_ondrus.yaml" in gate.failures[0] and "rules[quiet_bench]" in gate.failures[0]
+
+
+async def test_one_rule_is_held_to_its_line_of_the_plan(tmp_path: Path, planned: PlannedPersona) -> None:
+    (tmp_path / "sources").mkdir()
+    path = edited(tmp_path / "sources", ("value: exchange", "value: TO WRITE"))
+    plan = Plan(0, [rule(0, limits=("3",))(planned)], [])
+    (tmp_path / "plan.csv").write_text(plan_text(plan), encoding="utf-8")
+    (failure,) = named(await check_rule(path, "quiet_bench"), "S4 plan").failures
+    assert "rules[quiet_bench]: limits is ('2',); the plan says ('3',)" in failure
+    assert named(await check_rule(path, "first_look"), "S4 plan").ok
+    assert named(await check_rule(path, "pen_first"), "S4 plan").ok

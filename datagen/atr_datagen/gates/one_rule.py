@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,10 @@ from atr_datagen.gates.out_of_bounds import out_of_bounds
 from atr_datagen.gates.owners import gate
 from atr_datagen.gates.report import CheckReport, GateResult
 from atr_datagen.gates.session_gates import facts_used
-from atr_datagen.source.compile import compile_source, source_files
+from atr_datagen.plan.conformance import rule_deviations
+from atr_datagen.plan.table import read_plan
+from atr_datagen.source.compile import Compiled, compile_source, source_files
+from atr_datagen.source.document import Path as Where
 from atr_datagen.source.reading import SourceFile
 
 
@@ -36,6 +39,7 @@ async def check_rule(
     found = [
         *face_gates(compiled, seed),
         gate("bounds", ((c, out_of_bounds(c)) for c in compiled)),
+        gate("S4 plan", ((c, _planned(c, file, key)) for c in compiled)),
         gate("S5 facts used", ((c, facts_used(session)) for c, session in sessions)),
         *await executable_gates(compiled, seed),
     ]
@@ -44,6 +48,19 @@ async def check_rule(
 
 def _keys(path: Path) -> list[str]:
     return SourceFile.scan(path).keys
+
+
+def _planned(compiled: Compiled, file: SourceFile, key: str) -> Iterator[tuple[Where, str]]:
+    """S4 where a plan lies beside the folder of the source and knows the persona."""
+    path = Path(file.document.file).resolve()
+    table = path.parent.parent / "plan.csv"
+    planned = read_plan(table).persona(path.stem) if table.is_file() else None
+    place = file.keys.index(key)
+    if planned is None or place >= len(planned.rules):
+        return
+    index = next(i for i, rule in enumerate(compiled.source.rules) if rule.key == key)
+    for reason in rule_deviations(compiled.source, index, planned.rules[place]):
+        yield ("rules", place), reason
 
 
 def _concerning(file: SourceFile, found: GateResult) -> GateResult:

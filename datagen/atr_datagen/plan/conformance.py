@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 
 from atr_datagen.plan.given import planned_rule, planned_session
@@ -34,6 +35,12 @@ def deviations(source: Source, plan: PlannedPersona) -> Deviations:
             yield ("learning",), f"has {len(source.learning)} sessions; the plan has {len(plan.learning)}"
             return
         yield from ((path, reason) for reason in _session(planned_session(source, index), planned, bound))
+
+
+def rule_deviations(source: Source, index: int, planned: PlannedRule) -> Iterator[str]:
+    """Where one rule leaves the plan, when the rules around it are not all there: its sibling is taken as
+    planned. `index` is its place in what was read."""
+    yield from _rule(replace(planned_rule(source, index), sibling=planned.sibling), planned)
 
 
 def _rule(written: PlannedRule, planned: PlannedRule) -> Iterator[str]:
