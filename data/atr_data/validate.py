@@ -101,7 +101,7 @@ def _ids(episode: Episode) -> Found:
 
 
 def _order(episode: Episode) -> Found:
-    prefixes = (f"{episode.persona_id}_seed", f"{episode.persona_id}_mirror_seed")
+    prefixes = (f"{episode.persona_id}_seed", f"{episode.persona_id}_drawn_seed")
     if not episode.episode_id.startswith(prefixes) or episode.seed is None:
         yield "episode_id", f"should be {episode.persona_id}_seedNNN; is {episode.episode_id!r}"
     tested = {test.rule_id for test in episode.test_sessions}

@@ -4,7 +4,9 @@ from atr_evaluator.agent_calls import Attempt, TranscriptCall, finished_attempts
 from atr_evaluator.cell_score import SCORER_VERSION, CellScore, evaluate_cell, inputs_digest, score_cell
 from atr_evaluator.companions import pooled_companions
 from atr_evaluator.evaluate import evaluate_calls, evaluate_episode
+from atr_evaluator.guess_bound import GuessBound, guess_bound
 from atr_evaluator.sessions import SessionResult
+from atr_evaluator.spraying import is_sprayed, sprayed_passes
 from atr_evaluator.sweep import (
     EXIT_FAILED,
     EXIT_INCOMPLETE,
@@ -28,6 +30,7 @@ __all__ = [
     "CellIdentity",
     "CellScore",
     "Comparison",
+    "GuessBound",
     "PayoffRow",
     "SessionResult",
     "TranscriptCall",
@@ -38,11 +41,14 @@ __all__ = [
     "exact_sign_test",
     "exit_code",
     "finished_attempts",
+    "guess_bound",
     "inputs_digest",
+    "is_sprayed",
     "payoff_table",
     "pooled_companions",
     "score_cell",
     "score_row",
+    "sprayed_passes",
     "summary",
     "trace_footer",
     "transcript_calls",

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from atr_data import DataError, load_episode, load_trajectory, validate_episode
 from atr_data.load import is_plain_name
-from atr_datagen.source.compile import episode_text
+from atr_datagen.source.episodes import as_text
 from tests.support.sources import compiled
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return episode_text(compiled().episode)
+    return as_text(compiled().episode)
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -37,7 +37,7 @@ def changed(text: str, change: Callable[[dict[str, Any]], object]) -> str:
 def test_a_compiled_episode_loads(tmp_path: Path, text: str) -> None:
     episode = load_episode(written(tmp_path, text))
     assert (episode.persona_id, episode.short_id, episode.seed) == ("pavla_ondrus", "seed000", 0)
-    assert [len(episode.rules), len(episode.learning_sessions), len(episode.test_sessions)] == [4, 4, 4]
+    assert [len(episode.rules), len(episode.learning_sessions), len(episode.test_sessions)] == [5, 4, 5]
 
 
 def test_unknown_fields_are_ignored_by_the_loader_and_named_by_validate(tmp_path: Path, text: str) -> None:

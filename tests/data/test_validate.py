@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from atr_data import validate_episode
-from atr_datagen.source.compile import episode_text
+from atr_datagen.source.episodes import as_text
 from tests.support.sources import compiled
 
 Change = Callable[[dict[str, Any]], object]
@@ -54,7 +54,7 @@ WRONG: list[tuple[str, Change]] = [
     ("is no object of the session", lambda d: required(d, 0)["arguments"].update(restaurant_id="rst_none")),
     ("target_tool 'fly' is no tool", lambda d: required(d, 1)["arguments"].update(target_tool="fly")),
     (
-        "but the rule's action_step names 'book_restaurant'",
+        "but the rule's action_step names 'set_reminder'",
         lambda d: required(d, 1)["arguments"].update(target_tool="book_event_ticket", target_params={}),
     ),
     (
@@ -79,7 +79,7 @@ WRONG: list[tuple[str, Change]] = [
 
 
 def findings(folder: Path, change: Change | None = None) -> list[str]:
-    data = json.loads(episode_text(compiled().episode))
+    data = json.loads(as_text(compiled().episode))
     if change:
         change(data)
     path = folder / "e.json"

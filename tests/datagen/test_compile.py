@@ -11,29 +11,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atr_data import DataError, load_episode
-from atr_datagen.source.compile import compile_source, compile_sources, episode_text, read_sources
+from atr_datagen.source.compile import compile_source, compile_sources, read_sources, with_faces
 from atr_datagen.source.document import SourceError
-from atr_datagen.source.grammar import SourceFile
+from atr_datagen.source.draw_faces import PUBLIC
+from atr_datagen.source.episodes import as_text
+from atr_datagen.source.reading import SourceFile
 from atr_datagen.source.world import Naming, opaque_ids
 from atr_ontology import load_ontology
 from tests.support.sources import SOURCE, compiled, edited
 
+FIRST = {
+    f"pavla_ondrus_{name}_{number:02d}": 0
+    for name, number in (
+        ("reservation", 1),
+        ("scheduling", 1),
+        ("commerce", 1),
+        ("communication", 1),
+        ("scheduling", 2),
+    )
+}
+"""Every rule on its first face."""
+
 
 def episode(path: Path = SOURCE) -> dict[str, Any]:
-    return json.loads(episode_text(compiled(path).episode))
+    return json.loads(as_text(with_faces(compiled(path), FIRST, 0).episode))
 
 
-def test_the_worked_example_compiles_to_its_published_form(shared_dir: Path) -> None:
-    example = shared_dir / "spec" / "example"
-    if not example.is_dir():
+def test_the_two_rules_of_the_worked_example_compile(shared_dir: Path, tmp_path: Path) -> None:
+    """The second version of the example has rules alone; persona and sessions are those of the first."""
+    first, second = (shared_dir / "spec" / name / "marit_solheim.yaml" for name in ("example", "example_v2"))
+    if not second.is_file():
         pytest.skip("no worked example here")
-    expected = json.loads((example / "marit_solheim_seed000.json").read_text(encoding="utf-8"))
-    for session in (*expected["learning_sessions"], *expected["test_sessions"]):
-        offered = [tool.name for tool in load_ontology().domain(session["domain"]).tools]
-        assert sorted(session["local_env"]["tools"]) == sorted([*offered, "get_user_confirmation"])
-        session["local_env"]["tools"] = [*offered, "get_user_confirmation"]
-    made = compile_source(SourceFile.read(example / "marit_solheim.yaml"))
-    assert episode_text(made.episode) == episode_text(expected)
+    whole, rules = first.read_text(encoding="utf-8"), second.read_text(encoding="utf-8")
+    head, learning = whole.partition("rules:\n")[0], whole.partition("learning:\n")[2]
+    path = tmp_path / "marit_solheim.yaml"
+    learning = learning.replace("for: crew_yes", "for: crew_invites")
+    path.write_text(f"{head}rules:\n{rules.partition('rules:')[2]}\nlearning:\n{learning}", encoding="utf-8")
+    made = compiled(path)
+    assert [[face.block.key for face in test.faces] for test in made.tests] == [
+        ["unaided", "greeted", "fetched"],
+        ["accept", "tentative"],
+    ]
+    golds = [[row.key for row in face.golds] for face in made.tests[0].faces]
+    assert golds == [["perp"], ["amet"], ["spru"]]
 
 
 def test_compiling_twice_gives_the_same_bytes_and_the_file_loads(tmp_path: Path) -> None:
@@ -77,13 +97,13 @@ def test_a_confirm_rule_pins_the_call_to_be_confirmed() -> None:
     data = episode()
     test, rule = data["test_sessions"][1], data["rules"][1]
     (action,) = test["labels"]["task_success"]["required_actions"]
-    (kiln,) = [r["id"] for r in test["local_env"]["references"] if r["attributes"]["name"] == "Kiln Room"]
+    (dean,) = [r["id"] for r in test["local_env"]["references"] if "Jitka" in r["attributes"]["title"]]
     assert action == {
         "tool": "get_user_confirmation",
-        "arguments": {"target_tool": "book_restaurant", "target_params": {"restaurant_id": kiln}},
+        "arguments": {"target_tool": "set_reminder", "target_params": {"target_id": dean}},
         "compare_args": ["target_tool", "target_params"],
     }
-    assert rule["action_step"] == {"tool": "get_user_confirmation", "param": "book_restaurant"}
+    assert rule["action_step"] == {"tool": "get_user_confirmation", "param": "set_reminder"}
     assert test["gold_value"] is None
 
 
@@ -104,21 +124,17 @@ def test_a_tool_identity_rule_compares_the_tool_alone() -> None:
     assert action == {"tool": "draft_message", "arguments": {}, "compare_args": None}
 
 
-def test_signal_is_a_learning_session_that_uses_a_tool_of_some_gold() -> None:
+def test_signal_is_a_learning_session_that_uses_a_tool_of_some_face() -> None:
     assert episode()["metadata"] == {
         "seed": 0,
         "K": 4,
-        "signal_count": 1,
-        "noise_count": 3,
+        "signal_count": 2,
+        "noise_count": 2,
         "trajectory_length": 4,
-        "all_test_rules": [
-            "pavla_ondrus_reservation_01",
-            "pavla_ondrus_reservation_02",
-            "pavla_ondrus_commerce_01",
-            "pavla_ondrus_communication_01",
-        ],
-        "selected_rules": ["pavla_ondrus_commerce_01"],
-        "source_version": "1.0.0",
+        "all_test_rules": list(FIRST),
+        "selected_rules": ["pavla_ondrus_commerce_01", "pavla_ondrus_communication_01"],
+        "source_version": "2.0.0",
+        "faces": {"salt": PUBLIC.text, "counts": dict(zip(FIRST, (3, 1, 3, 2, 2), strict=True))},
     }
 
 
@@ -165,7 +181,7 @@ def test_nothing_is_written_when_one_source_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "sources").mkdir()
     good = edited(tmp_path / "sources")
     bad = good.with_name("zora_ash.yaml")
-    bad.write_text(good.read_text().replace("gold: exchange", "gold: swap"))
+    bad.write_text(good.read_text().replace("value: exchange", "value: swap"))
     with pytest.raises(SourceError, match=r"persona\.id: should be the name of the file"):
         compile_sources(tmp_path / "sources", tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -176,6 +192,25 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(DataError, match="out: cannot be written"):
         compile_sources(SOURCE, tmp_path / "out")
+
+
+def test_question_lines_lie_beside_the_episode_and_never_in_it(tmp_path: Path) -> None:
+    (path,) = compile_sources(SOURCE, tmp_path)
+    data = json.loads((tmp_path / "pavla_ondrus.lines.json").read_text(encoding="utf-8"))
+    assert (data["persona_id"], list(data["rules"])) == ("pavla_ondrus", list(FIRST))
+    mine = data["rules"]["pavla_ondrus_communication_01"]
+    assert mine["asked"]["a"][0] == "Does a reply about a fault go out right away?"
+    assert [len(mine["not_asked"][hand]) for hand in "ab"] == [2, 2]
+    assert mine["about"]["narrow"] == [] and len(mine["about"]["decision"]) == 10
+    text = path.read_text(encoding="utf-8")
+    lines = [
+        x
+        for rule in data["rules"].values()
+        for kind in ("asked", "not_asked")
+        for h in "ab"
+        for x in rule[kind][h]
+    ]
+    assert len(lines) == 50 and not any(line in text for line in lines)
 
 
 def test_no_source_and_an_unknown_persona_are_named(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from atr_datagen.validity import as_markdown, judge, report
 from atr_datagen.validity.corpus import CHECK_TYPES, Metrics, number
 from atr_ontology import DOMAINS
 from tests.conftest import ROOT
+from tests.support.sources import SOURCE, shipped_sources
 
 DATA = ROOT / "data"
 EPISODES = DATA / "episodes"
-SOURCES = DATA / "sources"
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,9 @@ def metrics(shipped: list[Episode]) -> Metrics:
 
 
 def test_the_shipped_episodes_are_what_their_sources_compile_to(tmp_path: Path) -> None:
-    written = compile_sources(SOURCES, tmp_path)
-    assert [path.name for path in written] == sorted(path.name for path in EPISODES.glob("*.json"))
+    written = compile_sources(shipped_sources(), tmp_path)
+    names = sorted(path.name for path in EPISODES.glob("*.json"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
     for path in written:
         assert path.read_bytes() == (EPISODES / path.name).read_bytes(), path.name
 
@@ -50,6 +51,7 @@ def test_the_mini_split_is_five_personas_of_fourteen_rules(shipped: list[Episode
 
 
 def test_guessing_by_shape_gets_nowhere(metrics: Metrics) -> None:
+    shipped_sources()
     assert number(metrics, "shortcut.param_id_best") <= 0.40
     assert number(metrics, "pool.gold_first_share") <= 0.35
     assert number(metrics, "shortcut.best_lopo") <= 0.45
@@ -57,12 +59,13 @@ def test_guessing_by_shape_gets_nowhere(metrics: Metrics) -> None:
 
 
 def test_a_source_reads_the_same_without_the_compiled_yaml_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = [c.episode for c in read_sources(SOURCES)]
+    fast = [c.episode for c in read_sources(SOURCE)]
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    assert [c.episode for c in read_sources(SOURCES)] == fast
+    assert [c.episode for c in read_sources(SOURCE)] == fast
 
 
 def test_the_card_shows_the_judged_bounds_as_they_are_measured(metrics: Metrics) -> None:
+    shipped_sources()
     card = (DATA / "DATA_CARD.md").read_text(encoding="utf-8").splitlines()
     measured = [line for line in as_markdown(metrics).splitlines() if line.endswith("| pass |")]
     assert len(measured) == 30
@@ -79,10 +82,6 @@ def test_the_card_counts_what_is_there(shipped: list[Episode], metrics: Metrics)
     for kind in CHECK_TYPES:
         cells = [found[kind, domain] for domain in DOMAINS]
         assert f"| {kind} | {' | '.join(map(str, [*cells, sum(cells)]))} |" in card
-    used, unused = (number(metrics, f"dist.tools_{kind}") for kind in ("exercised", "never_exercised"))
-    assert f"{used} of {used + unused} tools used" in " ".join(card.split())
-    mirrored = sum(test.rule.mirror is not None for c in read_sources(SOURCES) for test in c.tests)
-    assert mirrored >= 10 and f"{mirrored} mirrored rules" in card
     assert re.search(r"^`atrbench-canary [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`$", card, re.MULTILINE)
 
 
@@ -90,5 +89,3 @@ def test_the_changes_name_every_rule_once(shipped: list[Episode]) -> None:
     changes = (DATA / "CHANGES.md").read_text(encoding="utf-8")
     named = re.findall(r"`([a-z_]+_\d\d)`", changes)
     assert named == [rule.rule_id for episode in shipped for rule in episode.rules]
-    second = set(re.findall(r"`([a-z_]+_\d\d)`\*", changes))
-    assert second == {t.rule_id for c in read_sources(SOURCES) for t in c.tests if t.rule.mirror}

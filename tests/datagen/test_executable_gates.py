@@ -18,7 +18,8 @@ async def test_a_sound_source_passes_the_static_and_the_executable_gates() -> No
     report = await check_everything(SOURCE)
     assert failing(report) == []
     totals = {gate.gate[:2]: (gate.passed, gate.total) for gate in report.gates if gate.gate[:1] in "SE"}
-    assert totals["E1"] == totals["E2"] == totals["E3"] == totals["E4"] == (4, 4)
+    assert totals["E1"] == totals["E3"] == totals["E4"] == (11, 11)
+    assert totals["E2"] == (4, 4)
     assert totals["S1"] == totals["E5"] == (1, 1)
 
 
@@ -37,11 +38,11 @@ FAILING = [
     ),
     (
         "E1",
-        "2027-03-20T19:00, party_size: 4}",
-        "later, party_size: 4}",
-        "the gold call fails: book_restaurant(",
+        "target: {target_id: dean, cadence: daily}",
+        "target: {target_id: dean, cadence: daily, remind_at: later}",
+        "the gold call fails: set_reminder(",
     ),
-    ("E1", "[oak, Oak Hall, 4.5]", "[oak, Oak Hall, tall]", "no environment can be built"),
+    ("E1", "Fern and Fiddle, 4.5,", "Fern and Fiddle, tall,", "no environment can be built"),
     ("E2", "sender: wax@comb.example,", "sender: nobody,", "step 1, search_messages("),
     ("E2", "sender: wax@comb.example,", "sender: nobody,", "finds nothing"),
     (
@@ -54,8 +55,8 @@ FAILING = [
     ("E3", "is in @town on", "comes on", "does not say location, which search_restaurants needs"),
     (
         "E3",
-        "thread_id]\n    rows: [[club, harbour@sailing.example, Trouble with the bell, t_club]",
-        "thread_id, archived]\n    rows: [[club, harbour@sailing.example, Trouble, t_club, true]",
+        "thread_id]\n    rows: [[club, harbor@sailing.example, Trouble with the bell, t_club]",
+        "thread_id, archived]\n    rows: [[club, harbor@sailing.example, Trouble, t_club, true]",
         "search_messages does not find",
     ),
     (
@@ -64,7 +65,6 @@ FAILING = [
         "soon, party_size: 5}",
         "another choice fails, which gives the gold away: book_restaurant(",
     ),
-    ("E4", "blind: send_message", "blind: draft_message", "draft_message() passes without being the gold"),
 ]
 
 
@@ -99,7 +99,7 @@ async def test_archived_mail_is_found_when_the_instruction_says_where_it_is(tmp_
 
 
 async def test_a_rival_that_needs_an_id_made_earlier_is_not_called(tmp_path: Path) -> None:
-    path = edited(tmp_path, ("blind: send_message", "blind: send_draft"))
+    path = edited(tmp_path, ("blind: {face: at_once}", "blind: send_draft"))
     assert named(CheckReport(await executable_gates([compiled(path)])), "E4").ok
 
 

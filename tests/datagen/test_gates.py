@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from atr_datagen.gates.episode_gates import cases
 from atr_datagen.gates.overlap import Corpus, overlap
 from atr_datagen.gates.report import CheckReport, GateResult
 from atr_datagen.gates.static_gates import changed, check_sources, static_gates
-from atr_datagen.source.compile import Compiled, compile_sources
+from atr_datagen.source.compile import compile_sources, with_faces
 from atr_datagen.text import flat, jaccard, words
 from tests.support.sources import SOURCE, compiled, edited, failing, named
 
@@ -26,13 +27,19 @@ def test_a_sound_source_passes_every_gate() -> None:
     assert (report.ok, failing(report)) == (True, [])
     totals = {gate.gate: (gate.passed, gate.total) for gate in report.gates}
     assert totals["S1 oracle"] == (1, 1)
-    assert totals["S3 limits worded"] == (4, 4)
+    assert totals["S3 limits worded"] == (5, 5)
+    assert totals["leak tool words"] == (2, 2) and totals["F4 sibling pinned"] == (1, 1)
     assert totals["S5 facts used"] == (4, 4)
     assert all(passed == total for passed, total in totals.values())
 
 
+MILL = "    - [face,  mill, Mill Street Larder, 4.2, 34, unamplified hush]\n"
+RAIL = "    - [pull,  rail, Railhead Grill, 4.8, 31, radio in every corner]\n"
+IVY = "    - [limit, ivy, Ivy Court, 4.6, 55, jukebox by the bar]\n"
+OAK = "    - [limit, oak, Oak Cellar, 4.0, 61, {}]\n"
+
 FAILING = [
-    ("bounds", "With chapel people", "With " + "very " * 25 + "chapel people", "answer: has 43 words"),
+    ("bounds", "With chapel people", "With " + "very " * 25 + "chapel people", "answer: has 42 words"),
     (
         "bounds",
         "open: A supplier wants a reply",
@@ -41,59 +48,42 @@ FAILING = [
     ),
     ("bounds", ", send_now: yes, body_points", ", body_points", "know: has 2 facts; should have 3 to 8"),
     ("bounds", ", [cap, Wool cap, 18, o_cap]", "", "rows: has 1 objects; should have 2 to 6"),
-    ("S1", "price_per_head <= 40]", "price_per_head <= 60]", "met by mill, ivy; gold is mill"),
-    (
-        "S1",
-        "rule_is: [sound == unamplified hush]",
-        "rule_is: [sound ~ hush]",
-        "met by mill, dove; gold is mill",
-    ),
-    ("S1", "rule_is: [sound ~ jukebox]", "rule_is: [sound ~ hush]", "mirrored rule are met by mill, dove"),
-    (
-        "S2",
-        "[pull,  rail, Railhead Grill, 4.8",
-        "[pull,  rail, Railhead Grill, 4.2",
-        "does not beat gold on rating (high)",
-    ),
-    ("S2", "31, country trio after seven", "31, unamplified hush", "rail is tagged pull, but meets the rule"),
-    (
-        "S2",
-        "4.8, 31, country",
-        "4.8, 44, country",
-        "rail is tagged pull, but breaks a limit (price_per_head <= 40)",
-    ),
+    ("S2", "Railhead Grill, 4.8", "Railhead Grill, 4.4", "does not beat the gold of live on rating (high)"),
+    ("S2", "31, radio in every corner", "44, radio in every corner", "breaks a limit (price_per_head <= 40)"),
     ("S2", "[pull,  rail,", "[near,  rail,", "no row is tagged pull"),
+    ("S2", "[pull,  rail,", "[face,  rail,", "rail is tagged face, but is the gold of no face"),
+    ("S2", "[face,  dove,", "[near,  dove,", "dove is tagged near, but meets face chosen"),
+    ("S2", "[face,  dove,", "[null,  dove,", "every candidate needs a tag"),
+    ("S2", "[limit, ivy,", "[off, ivy,", "0 rows are tagged limit; should be one or two"),
     (
         "S2",
-        "4.1, 29, hush until the jukebox opens",
-        "4.1, 29, unamplified hush",
-        "dove is tagged near, but meets the rule",
+        "55, jukebox by the bar",
+        "55, brass band",
+        "sound of ivy should be as in a row that passes; is brass",
     ),
     (
         "S2",
-        "4.6, 55, unamplified hush",
-        "4.6, 38, unamplified hush",
-        "ivy is tagged limit, but breaks 0 limits",
+        IVY,
+        IVY + OAK.format("jukebox by the bar"),
+        "sound of oak is as in ivy; two limit rows carry different faces",
     ),
-    ("S2", "4.6, 55, unamplified hush", "4.6, 55, brass band", "ivy is tagged limit, but breaks the rule"),
     (
         "S2",
-        "4.2, 34, unamplified hush",
-        "4.2, 41, unamplified hush",
-        "mill is tagged gold, but breaks a limit",
+        IVY,
+        IVY + OAK.format("radio in every corner"),
+        "oak carries no face; where two limit rows stand, both do",
     ),
-    ("S2", "[near,  dove,", "[null,  dove,", "every candidate needs a tag"),
     (
         "S2",
-        "[near,  dove, Dove and Barley, 4.1, 29, hush until the jukebox opens]",
-        "[off,  dove, Dove, 4.1, 29, x]\n    - [off,  crow, Crow, 4.1, 29, x]",
+        MILL,
+        MILL + "    - [off, crow, Crow, 4.0, 71, x]\n    - [off, gull, Gull, 4.0, 81, x]\n",
         "2 rows are tagged off",
     ),
     (
         "S2",
-        "rule_is: [sound == unamplified hush]",
-        "rule_is: [sound == unamplified hush, rating == 4.2]",
-        "misses 2 parts",
+        "rule_is: [sound ~ hush]",
+        "rule_is: [sound ~ hush, price_per_head <= 36]",
+        "limits price_per_head, by which faces decide; a limit needs a field of its own",
     ),
     ("S3", "dinner under $40 a head", "dinner not too dear", "the instruction does not say '40'"),
     (
@@ -104,15 +94,64 @@ FAILING = [
     ),
     ("S3", "a head.", "a head, wine $12.", "says '$12', which is no must"),
     ("S3", "for 5 at 18:30", "for 5 at 18:30 or 19:15", "says '19:15', which is no must"),
-    ("S3", "on 2027-03-20.", "on 2027-03-21.", "says '2027-03-21', which is no must"),
+    ("S3", "for 2027-03-20.", "for 2027-03-21.", "says '2027-03-21', which is no must"),
     (
         "S3",
         "Please get us a table",
         "At Ivy Court or elsewhere get us a table",
         "says 'Ivy Court', the name of some candidates",
     ),
-    ("S4", "blind: refund", "blind: exchange", "is the gold, 'exchange'"),
-    ("S4", "blind: send_message", "blind: draft_message", "is the gold, 'draft_message'"),
+    ("S4", "blind: {face: at_once}", "blind: archive_messages", "send_message are no rivals of each other"),
+    (
+        "F2 face not",
+        "dinner under $40 a head.",
+        "dinner under $40 a head, to choose a tune.",
+        "the instruction shares choose, tune with face chosen alone",
+    ),
+    (
+        "F2 face not",
+        "arrived cracked. Please send it back.",
+        "arrived cracked. Arrange an exchange.",
+        "the instruction says 'exchange', which is face sound_one",
+    ),
+    (
+        "F2 face not",
+        "cru, Graphite crucible, 88,",
+        "cru, Graphite crucible for refund, 88,",
+        "the object acted on says 'refund', which is face money",
+    ),
+    (
+        "F2 face not",
+        "Trouble with the bell, t_club",
+        "Sleep on these words, t_club",
+        "the object acted on shares sleep, word with face overnight alone",
+    ),
+    (
+        "F4",
+        "target: {target_id: dean, cadence: daily}",
+        "target: {target_id: dean, cadence: daily, remind_at: 2027-03-19T08:00}",
+        "nudges leaves remind_at open, which this rule fixes",
+    ),
+    (
+        "F4",
+        "target: {target_id: furn}",
+        "target: {target_id: furn, remind_at: 2027-04-01T08:00}",
+        "nudges fixes remind_at, which this rule leaves open",
+    ),
+    (
+        "F4",
+        "The furnace inspection is in my calendar",
+        "Something is in my calendar",
+        "only the instruction of first_look says which target_id is meant by name",
+    ),
+    ("question lines", "    - Who pays the postage?\n", "", "not_asked: hand a has 1 lines; at least 2"),
+    (
+        "question lines",
+        "    - Do you keep the box?",
+        "    - How do you like faulty supplies settled?",
+        "'How do you like faulty supplies settled?' stands under asked a too",
+    ),
+    ("question lines", "[timing, right away,", "[", "about.decision: has 8 terms; should have 10 to 30"),
     (
         "S5",
         "know: {name: Wool apron,",
@@ -135,13 +174,13 @@ FAILING = [
         "S6",
         "[beeswax came, same",
         "[bell of someone cracked, same",
-        "know.body_points: shares bell, crack, someone with rule pen_first",
+        "know.body_points: shares bell, crack, someone with rule pen_first, face overnight",
     ),
     (
-        "pool minimum",
-        "    - [near,  dove, Dove and Barley, 4.1, 29, hush until the jukebox opens]\n",
-        "",
-        "3 candidates; at least 4",
+        "pool size",
+        MILL,
+        MILL + "    - [off, a, A, 4, 90, x]\n    - [off, b, B, 4, 90, x]\n    - [off, c, C, 4, 90, x]\n",
+        "8 candidates",
     ),
     (
         "unchecked target",
@@ -190,7 +229,7 @@ def damaged(change: Callable[[dict[str, Any]], object]) -> CheckReport:
     one = compiled()
     episode = Episode.model_validate(one.episode).model_dump(mode="json")
     change(episode)
-    spoilt = Compiled(one.document, one.source, one.tests, one.learning, episode)
+    spoilt = replace(one, episode=episode)
     return CheckReport(static_gates([spoilt], 0, None))
 
 
@@ -201,21 +240,22 @@ def test_the_structure_gate_fails_on_an_episode_that_does_not_fit_together() -> 
 
 
 def test_the_id_gate_fails_when_only_the_golds_id_shares_a_word_with_the_answer() -> None:
-    def rename(episode: dict[str, Any]) -> None:
-        test = episode["test_sessions"][0]
-        action = test["labels"]["task_success"]["required_actions"][0]
-        gold = action["arguments"]["restaurant_id"]
-        for reference in test["local_env"]["references"]:
-            reference["id"] = "rst_chapel" if reference["id"] == gold else reference["id"]
-        action["arguments"]["restaurant_id"] = "rst_chapel"
-
-    (failure,) = named(damaged(rename), "leak id").failures
-    assert "rules[quiet_bench]" in failure
+    data = Episode.model_validate(compiled().episode).model_dump(mode="json")
+    test = data["test_sessions"][0]
+    action = test["labels"]["task_success"]["required_actions"][0]
+    gold = action["arguments"]["restaurant_id"]
+    for reference in test["local_env"]["references"]:
+        reference["id"] = "rst_chapel" if reference["id"] == gold else reference["id"]
+    action["arguments"]["restaurant_id"] = "rst_chapel"
+    (case, *_) = cases([Episode.model_validate(data)])
+    assert [reason for _, reason in gates.id_shares_rule_word(case)] == [
+        "the id of the gold shares a word with the answer"
+    ]
 
 
 def test_the_confirmation_gate_fails_when_the_tool_is_offered_only_where_it_is_the_answer() -> None:
     def withdraw(episode: dict[str, Any]) -> None:
-        for index in (0, 2, 3):
+        for index in (0, 2, 3, 4):
             episode["test_sessions"][index]["local_env"]["tools"].remove("get_user_confirmation")
 
     assert len(named(damaged(withdraw), "leak confirm").failures) == 1
@@ -245,6 +285,11 @@ def test_means_are_judged_for_datasets_only() -> None:
     assert any("leak.rule_words_in_instruction_mean" in failure for failure in many.failures)
 
 
+def first_faces() -> Any:
+    one = compiled()
+    return with_faces(one, {test.rule_id: 0 for test in one.tests}, 0).episode
+
+
 def other_episode(**changes: Any) -> Episode:
     """A made-up episode of another dataset, with something of ours put into it."""
     base = Episode.model_validate(compiled().episode).model_dump(mode="json")
@@ -255,7 +300,7 @@ def other_episode(**changes: Any) -> Episode:
 
 
 def found(other: Episode) -> list[str]:
-    ours = Episode.model_validate(compiled().episode)
+    ours = Episode.model_validate(first_faces())
     return [f"{owner}: {reason}" for owner, reason in overlap(ours, Corpus.of([other]))]
 
 
@@ -264,7 +309,7 @@ def test_overlap_is_silent_about_another_dataset() -> None:
 
 
 def test_overlap_finds_eight_words_in_a_row_and_not_seven() -> None:
-    eight = "Well: no band AND no speakers, with chapel people at the table I want to hear every word"
+    eight = "Well: nothing ELSE, with chapel people at the table I want to hear every word"
     narrative = {"persona_id": "una_berg", "narrative": eight}
     assert any(
         "pavla_ondrus_reservation_01: shares the words" in f
@@ -275,7 +320,7 @@ def test_overlap_finds_eight_words_in_a_row_and_not_seven() -> None:
 
 
 def test_overlap_finds_rules_that_are_alike() -> None:
-    rule = Episode.model_validate(compiled().episode).rules[2].model_dump()
+    rule = Episode.model_validate(first_faces()).rules[2].model_dump()
     alike = {
         **rule,
         "rule_id": "una_berg_x_01",
@@ -298,7 +343,7 @@ def test_overlap_finds_people_and_ids(tmp_path: Path) -> None:
 def test_the_overlap_gate_runs_when_a_folder_is_given(tmp_path: Path) -> None:
     compile_sources(SOURCE, tmp_path)
     report = check_sources(SOURCE, official=tmp_path)
-    assert named(report, "O1").passed == 0
+    assert (named(report, "O1").passed, named(report, "O1").total) == (0, 3)
     assert all(gate.gate != "O1 overlap" for gate in check_sources(SOURCE).gates)
 
 

@@ -13,19 +13,17 @@ from atr_data import load_episode
 from atr_data.episode import Episode, Reference
 from atr_datagen.gates.static_gates import check_sources
 from atr_datagen.source.compile import compile_sources
-from tests.conftest import ROOT
-
-SOURCES = ROOT / "data" / "sources"
+from tests.support.sources import SOURCE
 
 
 @pytest.fixture(scope="module")
 def reshuffled(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return compile_sources(SOURCES, tmp_path_factory.mktemp("seven"), seed=7)
+    return compile_sources(SOURCE, tmp_path_factory.mktemp("seven"), seed=7)
 
 
 @pytest.fixture(scope="module")
-def published() -> list[Path]:
-    return sorted((ROOT / "data" / "episodes").glob("*.json"))
+def published(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return compile_sources(SOURCE, tmp_path_factory.mktemp("zero"))
 
 
 def references(episode: Episode) -> list[Sequence[Reference]]:
@@ -76,5 +74,5 @@ def test_apart_from_ids_and_order_the_sets_are_one(reshuffled: list[Path], publi
 
 
 def test_every_static_gate_holds_on_another_seed() -> None:
-    found = check_sources(SOURCES, seed=7)
+    found = check_sources(SOURCE, seed=7)
     assert [failure for gate in found.gates for failure in gate.failures] == []

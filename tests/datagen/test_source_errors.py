@@ -29,10 +29,23 @@ MISTAKES = [
     ("  smith: Radomir Vesely", '  smith: "@town man"', "vocab.smith: holds an @key"),
     ("from @smith arrived", "from @smit arrived", "test.say: @smit is not in vocab; did you mean 'smith'?"),
     (
-        "  default: Book at once.",
-        "  defualt: Book at once.",
-        "rules[first_look].defualt: is no key here; did you mean 'default'?",
+        "    default: Enter it at once.",
+        "    defualt: Enter it at once.",
+        "rules[first_look].faces[ask].defualt: is no key here; did you mean 'default'?",
     ),
+    ("  blind: once", "  blnd: once", "rules[nudges].blnd: is no key here; did you mean 'blind'?"),
+    (
+        "  blind: once",
+        "  answer: once",
+        "rules[nudges].answer: is no key here; it stands in each of the faces",
+    ),
+    ("    must: [loc", "    mst: [loc", "test.mst: is no key here; did you mean 'must'?"),
+    (
+        "    decision: [timing",
+        "    decisions: [timing",
+        "about.decisions: is no key here; did you mean 'decision'?",
+    ),
+    ("learning:\n", "lerning:\n", "lerning: is no key here; did you mean 'learning'?"),
     ("  type: confirm", "  type: confirmed", "rules[first_look].type: should be 'tool_identity', 'param_id'"),
     (
         "{type: direct, content: Jitka",
@@ -42,9 +55,9 @@ MISTAKES = [
     ("- key: pen_first", "- key: quiet_bench", "rules: key 'quiet_bench' stands 2 times"),
     ("  domain: commerce", "  domain: comerce", "domain: no domain 'comerce'; did you mean 'commerce'?"),
     (
-        "bind: draft_message",
-        "bind: draft_mesage",
-        "bind: communication has no tool 'draft_mesage'; did you mean 'draft_message'?",
+        "tool: draft_message",
+        "tool: draft_mesage",
+        "faces[overnight].tool: communication has no tool 'draft_mesage'; did you mean 'draft_message'?",
     ),
     (
         "bind: return_order.resolution_type",
@@ -61,40 +74,74 @@ MISTAKES = [
         "bind: book_restaurant.party_size",
         "where the parameter takes an id",
     ),
-    ("bind: draft_message", "bind: draft_message.body", "should be a tool alone; the rule is tool_identity"),
+    ("bind: set_reminder\n", "bind: set_reminder.cadence\n", "should be a tool alone; the rule is confirm"),
     (
-        "gold: exchange",
-        "gold: swap",
-        "gold: resolution_type has no value 'swap'; one of: refund, exchange, store_credit",
+        "  blind: {face: at_once}",
+        "  bind: send_message\n  blind: {face: at_once}",
+        "rules[pen_first].bind: does not belong to a tool_identity rule",
     ),
-    ("  gold: exchange\n", "", "gold: is missing; a param_enum rule needs it"),
-    ("blind: refund", "pin: {}", "pin: does not belong to a param_enum rule"),
     (
-        "blind: send_message",
+        "value: exchange",
+        "value: swap",
+        "value: resolution_type has no value 'swap'; one of: refund, exchange, store_credit",
+    ),
+    (
+        "key: owed, value: store_credit,",
+        "key: owed,",
+        "faces[owed].value: is missing; a face of a param_enum",
+    ),
+    ("key: owed, value", "key: owed, tool", "faces[owed].tool: does not belong to a param_enum rule"),
+    ("value: store_credit", "value: exchange", "value: is the gold of face sound_one too, 'exchange'"),
+    ("tool: draft_message", "tool: send_message", "tool: is the gold of face overnight too, 'send_message'"),
+    ("key: owed,", "key: money,", "rules[keep_money_near].faces: key 'money' stands 2 times"),
+    ("  blind: {face: money}\n", "", "blind: is missing; a param_enum rule needs it"),
+    ("blind: {face: money}", "blind: {face: mony}", "blind: no face 'mony'; did you mean 'money'?"),
+    (
+        "blind: {face: money}",
+        "blind: refund",
+        "blind: is what face money asks for; if that is meant, write {face: money}",
+    ),
+    ("blind: {face: money}", "blind: voucher", "blind: resolution_type has no value 'voucher'"),
+    ("  blind: once", "  pin: {}\n  blind: once", "pin: does not belong to a param_enum rule"),
+    (
+        "blind: {face: at_once}",
         "blind: send_massage",
         "blind: communication has no tool 'send_massage'; did you mean",
     ),
+    ("  sibling: nudges", "  blind: x\n  sibling: nudges", "blind: does not belong to a confirm rule"),
     (
-        "  blind: book_restaurant\n",
-        "  blind: book_event_ticket\n",
-        "blind: should be book_restaurant, the tool itself",
-    ),
-    (
-        "sibling: quiet_bench",
+        "sibling: nudges",
         "sibling: pen_first",
-        "sibling: should be the key of another rule on book_restaurant",
+        "sibling: should be the key of a rule on set_reminder that asks for no confirmation",
+    ),
+    ("  - key: ask\n", "  - key: Ask it\n", "faces[Ask it].key: should be lower-case words joined by _"),
+    (
+        'pin: {target_id: "#dean"}',
+        'pin: {target_id: "#den"}',
+        "pin.target_id: #den is no key of this session; did you mean 'dean'?",
     ),
     (
-        'pin: {restaurant_id: "#kiln"}',
-        'pin: {restaurant_id: "#kil"}',
-        "pin.restaurant_id: #kil is no key of this session; did you mean 'kiln'?",
+        'pin: {target_id: "#dean"}',
+        'pin: {target: "#dean"}',
+        "pin.target: set_reminder has no parameter 'target'; did you mean 'target_id'?",
+    ),
+    ("    pulls: {rating: high}\n", "", "test: needs pulls; the rule is param_id"),
+    ("    rule_is: [sound ~ hush]\n", "", "faces[silent].rule_is: is missing; a face of a param_id rule"),
+    (
+        "    evidence: [{type: inferred, content: She tests",
+        "    evidnce: [{type: inferred, content: She tests",
+        "did you mean 'evidence'?",
     ),
     (
-        'pin: {restaurant_id: "#kiln"}',
-        'pin: {restaurant: "#kiln"}',
-        "pin.restaurant: book_restaurant has no parameter 'restaurant'",
+        "    evidence: [{type: inferred, content: She tests pitch by ear all day long.}]\n",
+        "",
+        "faces[silent].evidence: is missing",
     ),
-    ("    rule_is: [sound == unamplified hush]\n", "", "test: needs rule_is and pulls"),
+    (
+        "    evidence: [{type: inferred, content: She tests pitch by ear all day long.}]",
+        "    evidence: []",
+        "faces[silent].evidence: is empty",
+    ),
     ("price_per_head <= 40", "price_per_head < 40", "test.must[1]: 'price_per_head < 40' is no predicate"),
     (
         "price_per_head <= 40",
@@ -104,7 +151,7 @@ MISTAKES = [
     (
         "rule_is: [sound ~ jukebox]",
         "rule_is: [sond ~ jukebox]",
-        "mirror.rule_is[0]: no object here has 'sond'",
+        "faces[chosen].rule_is[0]: no object here has 'sond'; did you mean 'sound'?",
     ),
     (
         "pulls: {rating: high}",
@@ -127,13 +174,21 @@ MISTAKES = [
         "test.resturant: is no key here and no reference type of reservation; did you mean 'restaurant'?",
     ),
     ("    restaurant: [tag, key,", "    restaurant: [tag, id,", "needs the column key, and each column once"),
-    ("Ivy Court, 4.6, 55,", "Ivy Court, 4.6,", "rows[3]: has 5 cells for 6 columns"),
+    ("Ivy Court, 4.6, 55,", "Ivy Court, 4.6,", "rows[4]: has 5 cells for 6 columns"),
     ("[pull,  rail,", "[pulled, rail,", "no tag 'pulled'; did you mean 'pull'?"),
-    ("[gold,  mill,", "[off,  mill,", "test: needs exactly one row tagged gold; has 0"),
-    ("[near,  dove,", "[gold,  dove,", "test: needs exactly one row tagged gold; has 2"),
-    ("[near,  dove,", "[near,  mill,", "key 'mill' stands twice in this session"),
+    (
+        "[sound ~ players]",
+        "[sound ~ oboe]",
+        "faces[live].rule_is: limits and face are met by none; should be one",
+    ),
+    ("[sound ~ players]", "[sound ~ e]", "are met by mill, dove, fern, rail; should be one"),
+    ("[sound ~ players]", "[sound ~ juke]", "faces[live].rule_is: singles out what face chosen does, dove"),
+    ("[face,  dove,", "[face,  mill,", "key 'mill' stands twice in this session"),
+    ("  name: Pavla Ondrus\n", "  name: TO WRITE\n", "persona.name: is still to be written"),
+    ("    - Who pays the postage?", "    - TO WRITE", "not_asked.a: is still to be written"),
+    ("vocab:\n  smith: Radomir Vesely\n  town: Salina\n", "vocab: {}\n", "vocab: is empty; people, places"),
     ('41, "@smith", o_tong]', '41, "@smith", cru]', "order_id 'cru' is the key of something else"),
-    ("[[kiln, Kiln Room, 4.3], [oak", "[kiln, [oak", "rows[0]: should be a list, [...]; is 'kiln'"),
+    ('rows: [[cru, Graphite crucible, 88, "@smith", o_cru],', "rows: [cru,", "rows[0]: should be a list"),
     (
         "{for: pen_first, role",
         "{for: pen_frist, role",
@@ -167,17 +222,45 @@ def test_a_mistake_is_told_in_one_line(tmp_path: Path, old: str, new: str, reaso
 
 
 def test_the_line_is_that_of_the_mistake(tmp_path: Path) -> None:
-    path = edited(tmp_path, ("gold: exchange", "gold: swap"))
-    number = path.read_text().splitlines().index("  gold: swap") + 1
-    with pytest.raises(SourceError, match=f":{number}: rules.keep_money_near..gold"):
+    path = edited(tmp_path, ("rule_is: [sound ~ hush]", "rule_is: [sound ~ hash]"))
+    number = path.read_text().splitlines().index("    rule_is: [sound ~ hash]") + 1
+    with pytest.raises(SourceError, match=f":{number}: rules.quiet_bench..faces.silent..rule_is"):
         read_sources(path)
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
-    path = edited(tmp_path, ("gold: exchange", "gold: swap"), ("bind: draft_message", "bind: draft"))
+    """Of several blocks, and of one block what its keys, its header, its test and its faces have wrong."""
+    path = edited(
+        tmp_path,
+        ("    answer: With chapel people", "    anser: With chapel people"),
+        ("bind: set_reminder\n", "bind: set_remind\n"),
+        ("value: exchange", "value: swap"),
+        ("    key: silent".strip(), "key: Silent"),
+        ("price_per_head <= 40", "price_per_head < 40"),
+        ("open: A supplier wants", "opn: A supplier wants"),
+    )
     with pytest.raises(SourceError) as caught:
         read_sources(path)
-    assert len(caught.value.problems) == 2
+    told = [problem.key for problem in caught.value.problems]
+    assert "rules[quiet_bench].faces[Silent].anser" in told or "anser" in " ".join(told)
+    assert {"rules[first_look].bind", "rules[keep_money_near].faces[sound_one].value", "learning[3].opn"} <= {
+        *told
+    }
+
+
+def test_faults_of_test_and_faces_are_told_beside_a_misspelt_key(tmp_path: Path) -> None:
+    path = edited(
+        tmp_path,
+        ("    answer: With chapel people", "    anser: With chapel people"),
+        ("price_per_head <= 40", "price_per_head < 40"),
+        ("[sound ~ players]", "[sond ~ players]"),
+        ("target: {date_time", "target: {date_tim"),
+    )
+    with pytest.raises(SourceError) as caught:
+        read_sources(path)
+    told = [problem.key.partition("].")[2] for problem in caught.value.problems]
+    assert told[:3] == ["test.must[1]", "test.target.date_tim", "faces[silent].anser"]
+    assert "faces[live].rule_is[0]" in told
 
 
 @pytest.mark.parametrize(
@@ -186,8 +269,13 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         ("", "should be a mapping"),
         ("- a", "should be a mapping"),
         ("persona: [", "not YAML"),
-        ("a: 1\na: 2", "a: stands twice"),
-        ("a: &x [*x]", "nested too deeply"),
+        ("rules: [{key: a, key: b}]", "key: stands twice"),
+        ("a: &x [*x]", "an alias stands inside what it names"),
+        (
+            "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]",
+            "a: is used again by an alias|b.*alias",
+        ),
+        ("a: " + "[" * 40 + "]" * 40, "nested too deeply"),
         ("persona: \x07", "not YAML"),
     ],
 )

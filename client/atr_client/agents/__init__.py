@@ -9,6 +9,7 @@ from atr_client.agents.asker import Asker
 from atr_client.agents.gold import Noop, gold_model
 from atr_client.agents.majority import majority_model
 from atr_client.agents.nulls import First, NullAgent, random_model
+from atr_client.agents.reflexes import Confirming, Spraying
 from atr_client.models.base import Model, Privileged
 from atr_data.episode import Episode
 
@@ -51,6 +52,8 @@ OFFLINE_MODELS: Mapping[str, OfflineModel] = {
     "offline/majority": OfflineModel(
         "does what was right most often for the other personas", teach=majority_model, rule_blind=True
     ),
+    "offline/confirming": OfflineModel("as first, and confirms every write; learns no rule", Confirming),
+    "offline/spraying": OfflineModel("as first, and calls every other tool too; learns no rule", Spraying),
     "offline/asker": OfflineModel(
         "looks up, asks as its prompt says, and applies what it remembers by shared words", Asker
     ),

@@ -12,19 +12,23 @@ import click
 
 from atr_client.cli.failures import UsageFault, reported_errors
 from atr_data import DataError, load_episode, packaged_episodes_dir, select_episodes
+from atr_data.episode import Episode
 from atr_data.files import write_atomic
 from atr_datagen.gates.executable_gates import check_everything, soundness
+from atr_datagen.gates.one_rule import check_rule
 from atr_datagen.gates.report import CheckReport
 from atr_datagen.plan.draw import render_plan_check, write_plan
 from atr_datagen.plan.table import read_plan
-from atr_datagen.source.compile import read_sources, write_episodes
+from atr_datagen.source.compile import read_sources, redrawn, write_episodes
 from atr_datagen.source.document import SourceError, UnreadableSource
-from atr_datagen.source.mirror import Salt
+from atr_datagen.source.draw_faces import Salt
 from atr_datagen.source.scaffold import scaffold
 from atr_datagen.validity import as_json, as_markdown, judge, report
+from atr_datagen.validity.source_report import SourceReport, bound_line, source_report
+from atr_evaluator.guess_bound import guess_bound
 
 SOURCES, EPISODES, PLAN = Path("data/sources"), Path("data/episodes"), Path("data/plan.csv")
-RESHUFFLED, MIRRORED = Path("outputs/episodes"), Path("outputs/mirrored")
+RESHUFFLED, DRAWN = Path("outputs/episodes"), Path("outputs/drawn")
 """Where the sets go that are not the published one. `outputs/` is never committed."""
 
 
@@ -55,7 +59,7 @@ def compile_command(request: CompileRequest, environment: Mapping[str, str] = os
             if not found.ok:
                 return _refused(failure for gate in found.gates for failure in gate.failures)
             if salt:
-                compiled = read_sources(sources, request.seed, request.only or None, salt)
+                compiled = redrawn(compiled, request.seed, salt)
         except UnreadableSource:
             raise
         except SourceError as error:
@@ -70,9 +74,9 @@ def _salt(request: CompileRequest, environment: Mapping[str, str]) -> Salt | Non
     if request.salt_variable is None:
         return None if request.salt is None else Salt(request.salt)
     if request.salt is not None:
-        raise UsageFault("give --mirror-salt or --mirror-salt-env, not both")
+        raise UsageFault("give --salt or --salt-env, not both")
     if request.salt_variable not in environment:
-        raise UsageFault(f"the environment variable {request.salt_variable} for the mirror salt is not set")
+        raise UsageFault(f"the environment variable {request.salt_variable} for the salt is not set")
     return Salt(environment[request.salt_variable])
 
 
@@ -80,7 +84,7 @@ def _default_out(request: CompileRequest, salt: Salt | None) -> Path:
     if request.sources:
         raise UsageFault("name the folder for the episodes of these sources with --out")
     if salt:
-        return MIRRORED
+        return DRAWN
     return RESHUFFLED if request.seed else EPISODES
 
 
@@ -97,21 +101,31 @@ def _refused(problems: Iterable[object]) -> int:
     return 1
 
 
-def check_command(
-    sources: Sequence[Path], seed: int, only: Sequence[str], official: Path | None, plan: Path | None
-) -> int:
-    """Prints a line per gate and per failure. Returns 1 when a gate failed or a source is wrong.
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Without `sources` those of the checkout are meant, and its plan; a plan is else held to its bounds only
+    when it is named. With `rule` the gates of that rule alone are run."""
 
-    Without `sources` those of the checkout are meant, and its plan; a plan is else held to its bounds only
-    when it is named.
-    """
+    sources: Sequence[Path] = ()
+    seed: int = 0
+    only: Sequence[str] = ()
+    rule: str | None = None
+    official: Path | None = None
+    plan: Path | None = None
+
+
+def check_command(request: CheckRequest) -> int:
+    """Prints a line per gate and per failure. Returns 1 when a gate failed or a source is wrong."""
     with reported_errors():
-        plan = plan or (None if sources else _of_checkout(PLAN))
+        sources, only = request.sources or (_of_checkout(SOURCES),), request.only or None
+        whole = not request.sources and request.rule is None
+        plan = request.plan or (_of_checkout(PLAN) if whole else None)
         planned = render_plan_check(read_plan(plan)) if plan else []
         try:
-            found = anyio.run(
-                check_everything, sources or (_of_checkout(SOURCES),), seed, only or None, official
-            )
+            if request.rule is not None:
+                found = anyio.run(check_rule, sources, request.rule, request.seed, only)
+            else:
+                found = anyio.run(check_everything, sources, request.seed, only, request.official)
         except UnreadableSource:
             raise
         except SourceError as error:
@@ -122,34 +136,53 @@ def check_command(
     return 0 if report.ok else 1
 
 
-def plan_command(seed: int, sources: Path, out: Path) -> int:
+def plan_command(seed: int, out: Path) -> int:
     """Draws and writes the plan and prints what it holds. Returns 1 when a bound is not kept."""
     with reported_errors():
-        checked = CheckReport(render_plan_check(write_plan(out, seed, sources)))
+        checked = CheckReport(render_plan_check(write_plan(out, seed)))
     for line in checked.lines():
         click.echo(line)
     return 0 if checked.ok else 1
 
 
-def report_command(selectors: Sequence[str], folder: Path | None, out: Path | None) -> int:
+def report_command(
+    selectors: Sequence[str], folder: Path | None, sources: Path | None, out: Path | None
+) -> int:
     """Measures episodes; prints the bounds, and writes `validity.md` and `validity.json` into `out`.
 
-    Returns 1 when a bound that is judged for as many personas is not kept.
+    With `sources` the faces of the personas are drawn anew, and choosers that know no rule play them. Returns
+    1 when a bound that is judged for as many personas is not kept.
     """
     with reported_errors():
-        found = select_episodes(selectors, folder or packaged_episodes_dir())
+        episodes = [load_episode(p) for p in select_episodes(selectors, folder or packaged_episodes_dir())]
         try:
-            metrics = report(map(load_episode, found))
+            metrics = report(episodes)
         except ValueError as error:
             raise DataError(str(error), path=folder) from error
+        played = _played(sources, episodes)
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             write_atomic(out / "validity.md", as_markdown(metrics))
             write_atomic(out / "validity.json", as_json(metrics))
-    verdicts = judge(metrics)
+    verdicts = judge(metrics, played.expected if played else None)
     for verdict in verdicts:
         click.echo(verdict)
-    return 1 if any(verdict.ok is False for verdict in verdicts) else 0
+    for line in played.lines() if played else _bound(episodes):
+        click.echo(line)
+    broken = any(verdict.ok is False for verdict in verdicts) or (played is not None and not played.ok)
+    return 1 if broken else 0
+
+
+def _played(sources: Path | None, episodes: Sequence[Episode]) -> SourceReport | None:
+    if sources is None:
+        return None
+    seed = episodes[0].seed or 0
+    return source_report(read_sources(sources, seed, [episode.persona_id for episode in episodes]), seed)
+
+
+def _bound(episodes: Sequence[Episode]) -> list[str]:
+    bound = guess_bound(episodes)
+    return [bound_line(bound)] if bound else ["-     guess bound: these episodes do not say how many faces"]
 
 
 def new_persona_command(persona: str, plan: Path, sources: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from mcp import Client
 
 from atr_data.constants import CONFIRMATION
-from atr_data.episode import Episode, LearningSession, RequiredAction, TestSession
+from atr_data.episode import Episode, LearningSession, Reference, RequiredAction, TestSession
 from atr_data.errors import DataError
 from atr_ontology import Tool, load_ontology
 from atr_servers import build_server
@@ -71,3 +71,9 @@ def acting_arguments(required: RequiredAction) -> dict[str, Any]:
     if required.tool == CONFIRMATION:
         return cast(dict[str, Any], required.arguments.get("target_params") or {})
     return required.arguments
+
+
+def addressed(reference: Reference, parameter: str, domain: str) -> str | None:
+    """The id by which a parameter names an object, its own or a linked one; None when it takes none."""
+    kind = load_ontology().objects(domain).get(reference.type)
+    return kind.id_for(parameter, reference.id, reference.attributes) if kind else None

@@ -18,7 +18,7 @@ from atr_ontology import load_ontology, names_object
 Failures = Iterator[tuple[str, str]]
 """The id of the rule or session that fails, and why."""
 
-MIN_CANDIDATES = 4
+CANDIDATES = (5, 7)
 _DEAD = frozenset({"canceled", "cancelled", "closed", "unavailable"})
 
 
@@ -74,10 +74,10 @@ def _is_dead(reference: Reference) -> bool:
     return str(reference.attributes.get("status", "")).lower() in _DEAD
 
 
-def pool_minimum(case: Case) -> Failures:
-    count = len(candidates(case)[0])
-    if count < MIN_CANDIDATES:
-        yield case.rule.rule_id, f"{count} candidates; at least {MIN_CANDIDATES} are needed"
+def pool_size(case: Case) -> Failures:
+    count, (low, high) = len(candidates(case)[0]), CANDIDATES
+    if not low <= count <= high:
+        yield case.rule.rule_id, f"{count} candidates; should be {low} to {high}"
 
 
 def unchecked_target(case: Case) -> Failures:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any, cast
 
 from atr_data.constants import CONFIRMATION
@@ -18,68 +18,64 @@ from atr_data.errors import DataError
 from atr_data.required_calls import complete_arguments
 from atr_datagen.gates.calls import (
     Arguments,
-    Session,
     acting_arguments,
     acting_tool,
+    addressed,
     first_error,
     open_world,
     outcome,
     required_action,
     shown,
 )
-from atr_datagen.gates.face_gates import SECOND, face_gates, in_second, second_face_gates, second_faces
+from atr_datagen.gates.face_gates import face_gates, on_each_face
 from atr_datagen.gates.owners import owner_path
+from atr_datagen.gates.play_gates import FEWEST, play_gates
 from atr_datagen.gates.report import CheckReport, GateResult
 from atr_datagen.gates.search_gate import search_problems
 from atr_datagen.gates.static_gates import static_gates
 from atr_datagen.source.compile import Compiled, read_sources
+from atr_datagen.source.document import Path
 from atr_datagen.source.grammar import RuleBlock
+from atr_datagen.validity.source_report import source_report
 from atr_evaluator.match import Call, match_action
 from atr_ontology import Parameter, load_ontology
 
 
 async def check_everything(
-    sources: Path | Sequence[Path],
+    sources: FilePath | Sequence[FilePath],
     seed: int = 0,
     only: Sequence[str] | None = None,
-    official: Path | None = None,
+    official: FilePath | None = None,
 ) -> CheckReport:
     """Compiles the sources and runs all gates; O1 only when a folder of official episodes is given.
 
     Raises SourceError when a source does not compile, DataError when there is none.
     """
     compiled = read_sources(sources, seed, only)
-    return CheckReport([*static_gates(compiled, seed, official), *await executable_gates(compiled, seed)])
+    report = source_report(compiled, seed) if len(compiled) >= FEWEST else None
+    static = static_gates(compiled, seed, official, report.expected if report else None)
+    return CheckReport(
+        [*static, *play_gates(compiled, report), *await executable_gates(compiled, seed)],
+    )
 
 
 async def soundness(compiled: Sequence[Compiled], seed: int = 0) -> CheckReport:
-    """What a source must hold to become an episode: on either face a rule singles out its gold among tempting
-    objects (S1, S2) and the gold call succeeds (E1), and learning trajectories run clean (E2)."""
-    faces = second_faces(compiled, seed)
-    static = [*face_gates(compiled), *second_face_gates(faces)]
+    """What a source must hold to become an episode: each face singles out its gold among tempting objects
+    (S1, S2) and the gold call succeeds (E1), and learning trajectories run clean (E2)."""
+    static = (found for found in face_gates(compiled, seed) if found.gate[:2] in ("S1", "S2"))
     return CheckReport(
-        [
-            *(found for found in static if found.gate.removeprefix(SECOND)[:2] in ("S1", "S2")),
-            await _on_tests("E1 gold call", compiled, _gold),
-            in_second(await _on_tests("E1 gold call", faces, _gold)),
-            await _clean(compiled),
-        ]
+        [*static, await _on_tests("E1 gold call", compiled, seed, _gold), await _clean(compiled)]
     )
 
 
 async def executable_gates(compiled: Sequence[Compiled], seed: int = 0) -> list[GateResult]:
-    """E1 to E4, each call in a fresh environment, each learning session in one of its own; E1, E3 and E4 also
-    on the second faces of mirrored rules."""
-    faces = second_faces(compiled, seed)
-    gold, findable, decoys = await _face_gates(compiled)
-    return [gold, await _clean(compiled), findable, decoys, *map(in_second, await _face_gates(faces))]
-
-
-async def _face_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+    """E1 to E4, each call in a fresh environment, each learning session in one of its own; E1, E3 and E4
+    under every face."""
     return [
-        await _on_tests("E1 gold call", compiled, _gold),
-        await _on_tests("E3 gold findable", compiled, _findable),
-        await _on_tests("E4 decoy calls", compiled, decoy_problems),
+        await _on_tests("E1 gold call", compiled, seed, _gold),
+        await _clean(compiled),
+        await _on_tests("E3 gold findable", compiled, seed, _findable),
+        await _on_tests("E4 decoy calls", compiled, seed, decoy_problems),
     ]
 
 
@@ -88,19 +84,21 @@ async def _clean(compiled: Sequence[Compiled]) -> GateResult:
     for c in compiled:
         episode = Episode.model_validate(c.episode)
         for session in episode.learning_sessions:
-            await tally.add(c, session, trajectory_problems(episode, session))
+            path = owner_path(c, session.session_id)
+            await tally.add(c, path, trajectory_problems(episode, session))
     return tally.result()
 
 
 _TestCheck = Callable[[Episode, TestSession, RuleBlock], Awaitable[list[str]]]
 
 
-async def _on_tests(name: str, compiled: Sequence[Compiled], check: _TestCheck) -> GateResult:
+async def _on_tests(name: str, compiled: Sequence[Compiled], seed: int, check: _TestCheck) -> GateResult:
     tally = _Tally(name)
-    for c in compiled:
+    for c in (faces for one in compiled for faces in on_each_face(one, seed)):
         episode = Episode.model_validate(c.episode)
         for scenario, test in zip(c.tests, episode.test_sessions, strict=True):
-            await tally.add(c, test, check(episode, test, scenario.rule))
+            path = scenario.faces[c.shown[scenario.rule_id]].path
+            await tally.add(c, path, check(episode, test, scenario.rule))
     return tally.result()
 
 
@@ -119,14 +117,13 @@ class _Tally:
     total: int = 0
     failures: list[str] = field(default_factory=list[str])
 
-    async def add(self, compiled: Compiled, session: Session, check: Awaitable[list[str]]) -> None:
+    async def add(self, compiled: Compiled, path: Path, check: Awaitable[list[str]]) -> None:
         try:
             reasons = await check
         except DataError as error:
             reasons = [error.reason]
         self.total += 1
         self.passed += not reasons
-        path = owner_path(compiled, session.session_id)
         self.failures += [str(compiled.document.problem(path, reason)) for reason in reasons]
 
     def result(self) -> GateResult:
@@ -238,7 +235,8 @@ def decoy_calls(test: TestSession, rule: RuleBlock) -> Iterator[tuple[str, Argum
                 if value != required.arguments[name]:
                     yield required.tool, {name: value}
         case "tool_identity":
-            yield str(rule.blind), {}
+            others = dict.fromkeys([*rule.tools, str(rule.blind_choice)])
+            yield from ((tool, {}) for tool in others if tool != required.tool)
         case "confirm":
             yield acting_tool(required).name, acting_arguments(required)
             yield from _other_pins(test, required)
@@ -248,8 +246,9 @@ def _other_candidates(test: TestSession, parameter: str, gold: Any) -> Iterator[
     """The objects of the gold's type that the parameter could name, golds left out."""
     golds = set(cast(list[str], gold)) if isinstance(gold, list) else {gold}
     types = load_ontology().objects(test.domain)
-    references = [r for r in test.local_env.references if r.type in types]
-    found = [(r.type, types[r.type].id_for(parameter, r.id, r.attributes)) for r in references]
+    found = [
+        (r.type, addressed(r, parameter, test.domain)) for r in test.local_env.references if r.type in types
+    ]
     gold_types = {kind for kind, name in found if name in golds}
     yield from (name for kind, name in found if kind in gold_types and name is not None and name not in golds)
 

@@ -1,44 +1,68 @@
-"""Gates on rules and their tests, which both faces of a mirrored rule must pass."""
+"""Gates on rules and their tests. All that depends on the face is asked of every face."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from atr_data.episode import Episode
 from atr_datagen.gates import episode_gates as on_episodes
-from atr_datagen.gates import source_gates as on_sources
-from atr_datagen.gates.owners import OwnedFailures, gate, owned
+from atr_datagen.gates.owners import OwnedFailures, gate, owner_path
+from atr_datagen.gates.pool_gates import oracle_unique, tags_proven
 from atr_datagen.gates.report import GateResult
-from atr_datagen.source.compile import Compiled, show_second_faces
+from atr_datagen.gates.rule_gates import blind_differs, questions_written, sibling_pinned
+from atr_datagen.gates.session_gates import rule_not_told
+from atr_datagen.gates.wording_gates import face_betrayed, limits_worded
+from atr_datagen.source.compile import Compiled, with_faces
 from atr_datagen.source.document import Path
-from atr_datagen.source.scenario import TestScenario
 
-SECOND = "2nd face "
-"""Starts the names of the gates on second faces."""
+OF_FACE: Mapping[str, frozenset[str]] = {
+    "rules": frozenset(
+        {"rule_text", "canonical_answer", "counterfactual_default", "evidence", "action_step"}
+    ),
+    "test_sessions": frozenset({"gold_value", "rule_ref", "labels"}),
+    "metadata": frozenset({"faces"}),
+}
+"""All of an episode that may depend on the faces, apart from its id."""
 
 
-def face_gates(
-    compiled: Sequence[Compiled],
-    tags: Callable[[TestScenario], Iterator[tuple[Path, str]]] = on_sources.tags_proven,
-) -> list[GateResult]:
-    """S1 to S4 and S6, and the leaks of a test. `tags` is what S2 asks for."""
+def on_each_face(compiled: Compiled, seed: int) -> list[Compiled]:
+    """Every rule on its first face, then all that have a second one on that, and so on."""
+    most = max((len(test.faces) for test in compiled.tests), default=0)
+    return [
+        with_faces(compiled, {t.rule_id: place for t in compiled.tests if place < len(t.faces)}, seed)
+        for place in range(most)
+    ]
+
+
+def face_gates(compiled: Sequence[Compiled], seed: int) -> list[GateResult]:
+    """S1 to S4, S6, F2, F4, the question lines, and the leaks of a test under each face."""
     tests = [(c, test) for c in compiled for test in c.tests]
     ids = [(c, test) for c, test in tests if test.rule.type == "param_id"]
     learning = [(c, session) for c in compiled for session in c.learning]
-    cases = [(c, case) for c in compiled for case in on_episodes.cases([Episode.model_validate(c.episode)])]
+    faced = [(c, faces) for c in compiled for faces in on_each_face(c, seed)]
+    cases = [
+        (faces, case)
+        for _, faces in faced
+        for case in on_episodes.cases([Episode.model_validate(faces.episode)])
+    ]
 
     def per_case(name: str, check: Callable[[on_episodes.Case], OwnedFailures], *types: str) -> GateResult:
         picked = [(c, case) for c, case in cases if not types or case.rule.check_type in types]
-        return gate(name, ((c, owned(c, check(case))) for c, case in picked))
+        return gate(name, ((c, _of_face(c, check(case))) for c, case in picked))
 
     return [
-        gate("S1 oracle", ((c, on_sources.oracle_unique(test)) for c, test in ids)),
-        gate("S2 tags", ((c, tags(test)) for c, test in ids)),
-        gate("S3 limits worded", ((c, on_sources.limits_worded(test)) for c, test in tests)),
-        gate("S4 blind", ((c, on_sources.blind_differs(test)) for c, test in tests)),
-        gate("S6 rule not told", ((c, on_sources.rule_not_told(session, c)) for c, session in learning)),
-        per_case("pool minimum", on_episodes.pool_minimum, "param_id"),
+        gate("S1 oracle", ((c, oracle_unique(test)) for c, test in ids)),
+        gate("S2 tags", ((c, tags_proven(test)) for c, test in ids)),
+        gate("S3 limits worded", ((c, limits_worded(test)) for c, test in tests)),
+        gate("S4 blind", ((c, blind_differs(test)) for c, test in tests)),
+        gate("S6 rule not told", ((c, rule_not_told(session, c)) for c, session in learning)),
+        gate("F2 face not betrayed", ((c, face_betrayed(test)) for c, test in tests)),
+        gate("F2 faces alone differ", ((c, _alike(faces, on_each_face(c, seed)[0])) for c, faces in faced)),
+        gate("F4 sibling pinned", ((c, sibling_pinned(t, c)) for c, t in tests if t.rule.type == "confirm")),
+        gate("question lines", ((c, questions_written(t.rule, _index(t.path))) for c, t in tests)),
+        per_case("pool size", on_episodes.pool_size, "param_id"),
         per_case("unchecked target", on_episodes.unchecked_target, "param_enum", "tool_identity"),
         per_case("leak enum literal", on_episodes.enum_literal_in_instruction, "param_enum"),
         per_case("leak tool words", on_episodes.tool_words_in_instruction, "tool_identity"),
@@ -47,32 +71,34 @@ def face_gates(
     ]
 
 
-def second_faces(compiled: Sequence[Compiled], seed: int) -> list[Compiled]:
-    """The mirrored rules and their tests, all on their second face, with the learning sessions of their
-    personas. A rule whose mirror singles out no gold is left to S1. Raises SourceError."""
-    return [_second(c, seed) for c in compiled]
+def _index(path: Path) -> int:
+    return int(path[1])
 
 
-def second_face_gates(faces: Sequence[Compiled]) -> list[GateResult]:
-    """What is asked of second faces. Tags follow from the predicates there, and the pool was made for the
-    first face, so of S2 there remains that some row tempts; a row that fails one limit is not asked for."""
-    return [in_second(found) for found in face_gates(faces, on_sources.tempting)]
+def _of_face(compiled: Compiled, found: OwnedFailures) -> Iterator[tuple[Path, str]]:
+    """Failures of a rule are put to the face that it shows."""
+    places = {test.rule_id: test.faces[compiled.shown[test.rule_id]].path for test in compiled.tests}
+    for owner, reason in found:
+        yield places.get(owner, owner_path(compiled, owner)), reason
 
 
-def in_second(found: GateResult) -> GateResult:
-    return replace(found, gate=f"{SECOND}{found.gate}")
+def _alike(faces: Compiled, first: Compiled) -> Iterator[tuple[Path, str]]:
+    """F2: what must not know the face is the same under each."""
+    shown = faces.shown.keys()
+    one, other = without_faces(faces.episode, shown), without_faces(first.episode, shown)
+    for key in one:
+        if key != "metadata" and one[key] != other[key]:
+            yield (), f"{key} depends on the face"
 
 
-def _second(compiled: Compiled, seed: int) -> Compiled:
-    shown = {
-        test.rule_id
-        for test in compiled.tests
-        if test.rule.mirror and not (test.mirror_is and any(on_sources.oracle_unique(test)))
-    }
-    faced = show_second_faces(compiled, seed, shown)
-    episode = {
-        **faced.episode,
-        "rules": [rule for rule in faced.episode["rules"] if rule["rule_id"] in shown],
-        "test_sessions": [test for test in faced.episode["test_sessions"] if test["rule_id"] in shown],
-    }
-    return replace(faced, tests=[test for test in faced.tests if test.rule_id in shown], episode=episode)
+def without_faces(episode: Mapping[str, Any], rule_ids: Sequence[str] | Any) -> dict[str, Any]:
+    """The episode, of some of its rules, without all that may depend on their faces."""
+    kept = json.loads(json.dumps(episode)) | {"episode_id": ""}
+    for block, names in OF_FACE.items():
+        parts = kept[block] if isinstance(kept[block], list) else [kept[block]]
+        for item in parts:
+            for name in names:
+                item.pop(name, None)
+        if isinstance(kept[block], list):
+            kept[block] = [item for item in parts if item["rule_id"] in rule_ids]
+    return kept

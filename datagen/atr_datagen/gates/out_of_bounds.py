@@ -19,11 +19,8 @@ def out_of_bounds(compiled: Compiled) -> Iterator[tuple[Path, str]]:
     """Texts of the wrong length, and learning sessions with too few or many facts, objects or calls."""
     persona = compiled.source.persona
     yield from _sized(("persona", "narrative"), _words(persona.narrative), "words", NARRATIVE_WORDS)
-    for index, rule in enumerate(compiled.source.rules):
-        yield from _sized(("rules", index, "answer"), _words(rule.answer), "words", ANSWER_WORDS)
-        if rule.mirror:
-            path = ("rules", index, "mirror", "answer")
-            yield from _sized(path, _words(rule.mirror.answer), "words", ANSWER_WORDS)
+    for face in (face for test in compiled.tests for face in test.faces):
+        yield from _sized((*face.path, "answer"), _words(face.block.answer), "words", ANSWER_WORDS)
     for session in compiled.learning:
         block = session.block
         yield from _sized((*session.path, "open"), _words(block.open), "words", OPENING_WORDS)

@@ -9,7 +9,13 @@ from typing import Any, cast
 
 from atr_data.english.words import NUMBER_WORDS, has_phrase
 from atr_data.episode import Episode, Reference, TestSession
-from atr_datagen.gates.calls import Arguments, acting_arguments, open_world, outcome, required_action
+from atr_datagen.gates.calls import (
+    Arguments,
+    acting_arguments,
+    open_world,
+    outcome,
+    required_action,
+)
 from atr_ontology import Parameter, load_ontology
 
 

@@ -12,19 +12,22 @@ from atr_data.load import load_episode
 from atr_data.select import episode_files
 from atr_data.validate import unknown_fields
 from atr_datagen.gates import episode_gates as on_episodes
-from atr_datagen.gates.face_gates import face_gates, in_second, second_face_gates, second_faces
+from atr_datagen.gates.draw_gate import uniform_draw
+from atr_datagen.gates.face_gates import face_gates, on_each_face
 from atr_datagen.gates.out_of_bounds import out_of_bounds
 from atr_datagen.gates.overlap import Corpus, overlap
 from atr_datagen.gates.owners import gate, owned, per_episode
 from atr_datagen.gates.report import CheckReport, GateResult
-from atr_datagen.gates.source_gates import facts_used
+from atr_datagen.gates.session_gates import facts_used
 from atr_datagen.plan.conformance import deviations
 from atr_datagen.plan.table import read_plan
-from atr_datagen.source.compile import Compiled, compile_source, episode_text, read_sources
+from atr_datagen.source.compile import Compiled, compile_source, read_sources
 from atr_datagen.source.document import Path
-from atr_datagen.source.grammar import SourceFile
+from atr_datagen.source.episodes import as_text
+from atr_datagen.source.reading import SourceFile
 from atr_datagen.validity import judge
 from atr_datagen.validity import report as measure
+from atr_datagen.validity.verdict import Expected
 
 
 def check_sources(
@@ -40,19 +43,21 @@ def check_sources(
     return CheckReport(static_gates(read_sources(sources, seed, only), seed, official))
 
 
-def static_gates(compiled: Sequence[Compiled], seed: int, official: FilePath | None) -> list[GateResult]:
-    faces = second_faces(compiled, seed)
+def static_gates(
+    compiled: Sequence[Compiled], seed: int, official: FilePath | None, expected: Expected | None = None
+) -> list[GateResult]:
+    """`expected` is what the faces lead to expect of in-sample measures, where it is known."""
     gates = [
-        *face_gates(compiled),
+        *face_gates(compiled, seed),
         *_source_gates(compiled),
-        *_episode_gates(compiled),
+        *_episode_gates(compiled, expected),
         _deterministic(compiled, seed),
-        *second_face_gates(faces),
+        uniform_draw(compiled),
     ]
     if official is not None:
         corpus = Corpus.of(load_episode(path) for path in episode_files(official).values())
-        gates.append(per_episode("O1 overlap", compiled, lambda episode: overlap(episode, corpus)))
-        gates.append(in_second(per_episode("O1 overlap", faces, lambda episode: overlap(episode, corpus))))
+        faces = [faced for c in compiled for faced in on_each_face(c, seed)]
+        gates.append(per_episode("O1 overlap", faces, lambda episode: overlap(episode, corpus)))
     return gates
 
 
@@ -65,14 +70,14 @@ def _source_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
     ]
 
 
-def _episode_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
+def _episode_gates(compiled: Sequence[Compiled], expected: Expected | None) -> list[GateResult]:
     episodes = [Episode.model_validate(c.episode) for c in compiled]
     all_cases = on_episodes.cases(episodes)
     return [
         per_episode("structure", compiled, on_episodes.structure),
         _openings(compiled, episodes),
         gate("leak confirm tool", ((c, owned(c, found)) for c, found in _confirmation(compiled, all_cases))),
-        _validity(episodes),
+        _validity(episodes, expected),
     ]
 
 
@@ -90,9 +95,9 @@ def _confirmation(
         yield compiled[0], list(on_episodes.confirmation_listed_evenly(cases))
 
 
-def _validity(episodes: Sequence[Episode]) -> GateResult:
+def _validity(episodes: Sequence[Episode], expected: Expected | None) -> GateResult:
     """The measures over all episodes that make sense for as many personas."""
-    verdicts = judge(measure(episodes))
+    verdicts = judge(measure(episodes), expected)
     judged = [verdict for verdict in verdicts if verdict.ok is not None]
     failures = tuple(f"dataset: {verdict}" for verdict in judged if not verdict.ok)
     skipped = len(verdicts) - len(judged)
@@ -118,8 +123,8 @@ def _planned(compiled: Sequence[Compiled]) -> GateResult:
 
 def _deterministic(compiled: Sequence[Compiled], seed: int) -> GateResult:
     def check(c: Compiled) -> Iterator[tuple[Path, str]]:
-        text = episode_text(c.episode)
-        if episode_text(compile_source(SourceFile.read(FilePath(c.document.file)), seed).episode) != text:
+        text = as_text(c.episode)
+        if as_text(compile_source(SourceFile.read(FilePath(c.document.file)), seed).episode) != text:
             yield (), "compiles to other bytes the second time"
         data = json.loads(text)
         loaded = Episode.model_validate(data).model_dump(mode="json")

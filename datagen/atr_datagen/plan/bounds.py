@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from atr_data.constants import CONFIRMATION
@@ -11,14 +11,16 @@ from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.gates.report import GateResult
 from atr_datagen.plan.composition import COMPOSITION
 from atr_datagen.plan.learning import FAMILY_USES
-from atr_datagen.plan.model import Plan, PlannedPersona
-from atr_datagen.plan.rules import CAPPED_FROM, RIVAL_CAP, VALUE_CAP
-from atr_datagen.validity.corpus import CHECK_TYPES, rivals
+from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, slots
+from atr_datagen.validity.corpus import CHECK_TYPES
+from atr_evaluator.guess_bound import LIMIT, LIMIT_CONFIRMING, GuessBound
 from atr_ontology import DOMAINS
 
 RULES_PER_PERSONA = {14: 16, 15: 4}
 SLOTS, SCOPE_PAIRS, BINDING_SHARE = 42, 30, 0.035
-CONFIRM_TARGETS, CONFIRM_PINNED, MIRRORED = 16, 12, 10
+CONFIRM_TARGETS, CONFIRM_PINNED = 16, 12
+PAIR_FACES = 3
+FEWEST = {"param_id": 3, "param_enum": 2, "tool_identity": 2, "confirm": 1}
 FAMILIES, FAMILIES_PER_DOMAIN = 84, 14
 PATHS, PATH_SHARE, SHORT_SHARE, LONG_SHARE = 120, 0.05, 0.05, 0.20
 TOOL_SESSIONS, SIGNAL_SHARE, TWO_SIGNALS_SHARE = 3, 0.97, 0.30
@@ -34,10 +36,11 @@ def check_plan(plan: Plan) -> list[GateResult]:
         "plan tools": _tools,
         "plan slots": _slots,
         "plan scope pairs": _pairs,
-        "plan golds": _golds,
+        "plan faces": _faces,
+        "plan guess bound": _guess,
+        "plan reading": _reading,
         "plan ranks": _ranks,
         "plan confirm": _confirm,
-        "plan mirrored": _mirrored,
         "plan roles": _roles,
         "plan rivals shown": _rivals_shown,
         "plan families": _families,
@@ -51,7 +54,7 @@ def check_plan(plan: Plan) -> list[GateResult]:
         "plan tools": f"{len({tool for _, session in plan.sessions() for tool in session.path})} tools used",
         "plan slots": f"{len(_distinct_slots(plan))} slots",
         "plan scope pairs": f"{sum(len(names) for names in _pair_names(plan))} pairs",
-        "plan mirrored": f"{_mirrored_rules(plan)} rules of the mini split",
+        "plan guess bound": str(_bound(plan)),
     }
     results: list[GateResult] = []
     for name, check in gates.items():
@@ -80,8 +83,9 @@ def _pair_names(plan: Plan) -> Iterator[set[str]]:
     yield from ({rule.pair for rule in persona.rules if rule.pair} for persona in plan.personas)
 
 
-def _mirrored_rules(plan: Plan) -> int:
-    return sum(rule.mirrored for persona, rule in plan.rules() if persona.id in plan.mini)
+def _bound(plan: Plan, personas: Sequence[str] | None = None) -> GuessBound:
+    rules = [rule for p in plan.personas if personas is None or p.id in personas for rule in p.rules]
+    return GuessBound.of((rule.type, rule.faces) for rule in rules)
 
 
 def _counts(plan: Plan) -> Failures:
@@ -131,57 +135,68 @@ def _pairs(plan: Plan) -> Failures:
             rules = [persona.rules[index] for index in pair]
             if len(pair) != 2 or len({rule.slot for rule in rules}) != 1:
                 yield f"{persona.id}: the pair {name} is not two rules on one slot"
-            elif rules[0].type == "param_enum" and rules[0].gold == rules[1].gold:
-                yield f"{persona.id}: the pair {name} has one gold"
+            elif min(rule.faces for rule in rules) < PAIR_FACES:
+                yield f"{persona.id}: the pair {name} has fewer than {PAIR_FACES} faces"
+            elif {*rules[0].choices} != {*rules[1].choices}:
+                yield f"{persona.id}: the rules of the pair {name} have different faces"
     if total < SCOPE_PAIRS:
         yield f"{total} scope pairs; at least {SCOPE_PAIRS} are needed"
 
 
-def _golds(plan: Plan) -> Failures:
+def _faces(plan: Plan) -> Failures:
+    """Enough faces, each another one, and no value or tool that many golds may be expected to be."""
     total = sum(1 for _ in plan.rules())
-    bindings = Counter((rule.type, rule.tool, rule.gold) for _, rule in plan.rules() if rule.gold)
-    for (_, tool, gold), count in bindings.items():
+    expected: dict[tuple[str, str], float] = defaultdict(float)
+    for persona, rule in plan.rules():
+        where = f"{persona.id} rule {rule.index}"
+        least = FEWEST[rule.type]
+        if rule.faces < least or (rule.choices and len(set(rule.choices)) != rule.faces):
+            yield f"{where} has faces {', '.join(rule.choices) or rule.faces}; should be {least} or more"
+        for choice in rule.choices:
+            expected[rule.slot if rule.type == "param_enum" else "", choice] += 1 / rule.faces
+    for (slot, choice), count in expected.items():
         if count > BINDING_SHARE * total:
-            yield f"{tool} {gold} is the gold of {count} rules; at most {BINDING_SHARE:.1%} may share one"
-    closed = [rule for _, rule in plan.rules() if rule.type in ("param_enum", "tool_identity")]
-    golds: dict[str, Counter[str]] = defaultdict(Counter)
-    caps: dict[str, float] = {}
-    for rule in closed:
-        name = rule.slot if rule.type == "param_enum" else " or ".join(rivals(rule.tool))
-        golds[name][rule.gold] += 1
-        caps[name] = VALUE_CAP if rule.type == "param_enum" else RIVAL_CAP
-        if rule.gold == rule.blind:
-            yield f"{rule.slot} {rule.gold} is gold and blind"
-    for name, counts in golds.items():
-        value, most = counts.most_common(1)[0]
-        if counts.total() >= CAPPED_FROM and most > caps[name] * counts.total():
-            yield f"{value} is gold in {most} of {counts.total()} rules on {name}; at most {caps[name]:.0%}"
+            yield f"{slot} {choice} is expected of {count:.1f} rules; at most {BINDING_SHARE:.1%}".strip()
+
+
+def _guess(plan: Plan) -> Failures:
+    for name, personas in (("the plan", None), ("the mini split", plan.mini)):
+        bound = _bound(plan, personas)
+        if not bound.ok:
+            limits = f"at most {LIMIT} and {LIMIT_CONFIRMING} when confirming"
+            yield f"guess bound of {name} is {bound}; {limits}"
+
+
+def _reading(plan: Plan) -> Failures:
+    filters = {slot.name for own in slots().values() for slot in own if slot.reading}
+    for persona in plan.personas:
+        count = sum(rule.slot in filters for rule in persona.rules)
+        if count > 1:
+            yield f"{persona.id} has {count} rules on filters of searches; at most one"
 
 
 def _ranks(plan: Plan) -> Failures:
     for persona, rule in plan.rules():
+        where = f"{persona.id} rule {rule.index}"
         for pull in rule.pulls:
-            if not 2 <= pull.rank <= rule.candidates:
-                yield f"{persona.id} rule {rule.index}: {pull.field} rank {pull.rank} of {rule.candidates}"
+            allowed = range(2, rule.candidates + 1)
+            if len(set(pull.ranks)) != rule.faces or not set(pull.ranks) <= set(allowed):
+                yield f"{where}: {pull.field} ranks {'/'.join(map(str, pull.ranks))} of {rule.candidates}"
+        if len(set(rule.limits)) != len(rule.limits) or (rule.pulls and not rule.limits):
+            yield f"{where}: limit rows repeat {', '.join(rule.limits) or 'nothing'}"
 
 
 def _confirm(plan: Plan) -> Failures:
     rules = [(persona, rule) for persona, rule in plan.rules() if rule.type == "confirm"]
-    targets, pinned = {rule.tool for _, rule in rules}, sum(rule.pinned for _, rule in rules)
+    targets, pinned = {rule.slot for _, rule in rules}, sum(rule.pinned for _, rule in rules)
     if len(targets) < CONFIRM_TARGETS:
         yield f"{len(targets)} tools to be confirmed; at least {CONFIRM_TARGETS} are needed"
     if pinned < CONFIRM_PINNED:
         yield f"{pinned} confirm rules pin arguments; at least {CONFIRM_PINNED} are needed"
     for persona, rule in rules:
         sibling = persona.rules[rule.sibling] if rule.sibling is not None else rule
-        if sibling is rule or sibling.tool != rule.tool:
-            yield f"{persona.id} rule {rule.index} has no sibling on {rule.tool}"
-
-
-def _mirrored(plan: Plan) -> Failures:
-    count = _mirrored_rules(plan)
-    if count < MIRRORED:
-        yield f"{count} rules of the mini split are mirrored; at least {MIRRORED} are needed"
+        if sibling.type in ("confirm", "param_id") or rule.slot not in sibling.tools:
+            yield f"{persona.id} rule {rule.index} has no sibling on {rule.slot} that names its object"
 
 
 def _roles(plan: Plan) -> Failures:
@@ -202,7 +217,7 @@ def _rivals_shown(plan: Plan) -> Failures:
     for persona, rule in plan.rules():
         if rule.type == "tool_identity":
             used = [tool for session in persona.learning for tool in set(session.path)]
-            for tool in (rule.gold, rule.blind):
+            for tool in rule.tools:
                 if tool not in used:
                     yield f"{persona.id} rule {rule.index}: {tool} is in no learning session"
 
@@ -239,15 +254,15 @@ def _paths(plan: Plan) -> Failures:
 
 
 def _signal(plan: Plan) -> Failures:
-    found = [_signals(persona, rule.tool) for persona, rule in plan.rules()]
+    found = [_signals(persona, rule) for persona, rule in plan.rules()]
     for needed, share in ((1, SIGNAL_SHARE), (2, TWO_SIGNALS_SHARE)):
         reached = sum(count >= needed for count in found) / len(found)
         if reached < share:
             yield f"{reached:.1%} of the rules have {needed} signal sessions; at least {share:.0%}"
 
 
-def _signals(persona: PlannedPersona, tool: str) -> int:
-    return sum(tool in session.path for session in persona.learning)
+def _signals(persona: PlannedPersona, rule: PlannedRule) -> int:
+    return sum(not {*rule.tools}.isdisjoint(session.path) for session in persona.learning)
 
 
 def _order(plan: Plan) -> Failures:

@@ -35,6 +35,8 @@ _PER_TYPE: Mapping[CheckType, tuple[int, int]] = {
     "confirm": (1, 2),
 }
 _MAX_SWAPS = 20_000
+_PAIRED = frozenset((domain, "param_enum") for domain in DOMAINS if domain != "travel")
+"""Cells with slots of three faces and more, on which a persona may have two rules."""
 
 
 class DrawFailed(Exception):
@@ -81,20 +83,22 @@ def _cost(hand: Sequence[Cell], bilingual: bool) -> int:
     domains, types = Counter(domain for domain, _ in hand), Counter(kind for _, kind in hand)
     cost = sum(_outside(domains[domain], _PER_DOMAIN) for domain in DOMAINS)
     cost += sum(_outside(types[kind], bounds) for kind, bounds in _PER_TYPE.items())
-    pairable = sum(count >= 2 for (_, kind), count in cells.items() if kind in ("param_id", "param_enum"))
+    pairable = sum(count >= 2 for cell, count in cells.items() if cell[1] == "param_id" or cell in _PAIRED)
     cost += max(0, 2 - pairable)
     for (domain, kind), count in cells.items():
         if kind == "confirm":
             cost += count - 1 + (not any(_confirmable(cell) for cell in cells if cell[0] == domain))
     cost += sum(max(0, count - 2) for (_, kind), count in cells.items() if kind == "tool_identity")
     if bilingual:
-        cost += max(0, 2 - cells["communication", "param_enum"])
+        cost += max(0, 1 - cells["communication", "param_enum"])
     return cost
 
 
 @cache
 def _confirmable(cell: Cell) -> bool:
-    """Whether a rule of the cell may bind a tool that another rule wants confirmed."""
+    """Whether a rule of the cell may name the object of a tool that another rule wants confirmed."""
+    if cell[1] == "param_id":
+        return False
     open_to_all = [slot for slot in slots().get(cell, ()) if not slot.bilingual]
     tools = {tool for slot in open_to_all for tool in slot.tools or (slot.name.partition(".")[0],)}
     return not tools.isdisjoint(confirm_targets()[cell[0]])

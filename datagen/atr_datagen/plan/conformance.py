@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import zip_longest
 
 from atr_datagen.plan.given import planned_rule, planned_session
@@ -12,14 +13,14 @@ from atr_datagen.source.grammar import Source
 
 Deviations = Iterator[tuple[Path, str]]
 
-_RULE_FIELDS = ("domain", "type", "slot", "gold", "blind", "candidates", "sibling", "pinned", "mirrored")
+_RULE_FIELDS = ("domain", "type", "faces", "candidates", "limits", "sibling", "pinned")
 _SESSION_FIELDS = ("role", "domain", "family", "day")
 
 
 def deviations(source: Source, plan: PlannedPersona) -> Deviations:
     """Where a source leaves the plan: what rules bind and in which rank, what sessions are for and choose.
 
-    Pull fields may have other names, paths other steps, and triggers other words.
+    Pull fields may have other names, paths other steps, triggers other words, and faces other enum values.
     """
     for index, (rule, planned) in enumerate(zip_longest(source.rules, plan.rules)):
         path: Path = ("rules", index)
@@ -36,11 +37,19 @@ def deviations(source: Source, plan: PlannedPersona) -> Deviations:
         yield from ((path, reason) for reason in _session(planned_session(source, index), planned, bound))
 
 
+def rule_deviations(source: Source, index: int, planned: PlannedRule) -> Iterator[str]:
+    """Where one rule leaves the plan, when the rules around it are not all there: its sibling is taken as
+    planned. `index` is its place in what was read."""
+    yield from _rule(replace(planned_rule(source, index), sibling=planned.sibling), planned)
+
+
 def _rule(written: PlannedRule, planned: PlannedRule) -> Iterator[str]:
     yield from _fields(written, planned, _RULE_FIELDS)
-    ranks = [sorted((pull.direction, pull.rank) for pull in rule.pulls) for rule in (written, planned)]
+    if {*written.slot.split()} != {*planned.slot.split()}:
+        yield f"decides {written.slot}; the plan says {planned.slot}"
+    ranks = [sorted((p.direction, tuple(p.ranks)) for p in rule.pulls) for rule in (written, planned)]
     if ranks[0] != ranks[1]:
-        yield f"the gold's ranks are {_ranks(written)}; the plan says {_ranks(planned)}"
+        yield f"the ranks of the faces' golds are {_ranks(written)}; the plan says {_ranks(planned)}"
     if bool(written.pair) != bool(planned.pair):
         yield (
             "is no scope pair in the plan" if written.pair else f"should be of a scope pair on {planned.slot}"
@@ -48,7 +57,8 @@ def _rule(written: PlannedRule, planned: PlannedRule) -> Iterator[str]:
 
 
 def _ranks(rule: PlannedRule) -> str:
-    return ", ".join(f"{p.field} {p.direction} {p.rank} of {rule.candidates}" for p in rule.pulls) or "none"
+    told = (f"{p.field} {p.direction} {'/'.join(map(str, p.ranks))}" for p in rule.pulls)
+    return ", ".join(told) or "none"
 
 
 def _session(written: PlannedSession, planned: PlannedSession, bound: set[str]) -> Iterator[str]:

@@ -11,33 +11,24 @@ from atr_data.files import write_atomic
 from atr_datagen.gates.report import GateResult
 from atr_datagen.plan.bounds import check_plan
 from atr_datagen.plan.composition import DrawFailed
-from atr_datagen.plan.given import given_persona
 from atr_datagen.plan.learning import Usage, draw_learning
 from atr_datagen.plan.model import Character, Plan, PlannedPersona, mini_split, roster
 from atr_datagen.plan.rules import draw_rules
 from atr_datagen.plan.shape import check_shape, keeps_shape
 from atr_datagen.plan.table import plan_text
-from atr_datagen.source.grammar import Source, SourceFile
 
 ATTEMPTS = 400
 
 
-def draw_plan(seed: int, given: Sequence[Source], personas: Sequence[Character] | None = None) -> Plan:
-    """Draws until a plan keeps all bounds of the whole set. The same seed and sources give the same plan.
+def draw_plan(seed: int, personas: Sequence[Character] | None = None) -> Plan:
+    """Draws until a plan keeps all bounds of the whole set. The same seed gives the same plan.
 
-    `given` are the sources of the personas of the roster that were written first and are drawn around.
-    Raises DataError when one of them is missing, or when no draw keeps the bounds.
+    Raises DataError when no draw keeps the bounds.
     """
     characters = roster() if personas is None else personas
-    sources = {source.persona.id: source for source in given}
-    known: list[PlannedPersona] = []
-    for character in (c for c in characters if c.given):
-        if character.id not in sources:
-            raise DataError(f"the plan is drawn around {character.id}, whose source is not here")
-        known.append(given_persona(character, sources[character.id]))
     for attempt in range(ATTEMPTS):
         try:
-            plan = _draw(Random(f"{seed}:{attempt}"), characters, known, seed)
+            plan = _draw(Random(f"{seed}:{attempt}"), characters, seed)
         except DrawFailed:
             continue
         if all(gate.ok for gate in check_plan(plan)) and keeps_shape(plan):
@@ -45,32 +36,25 @@ def draw_plan(seed: int, given: Sequence[Source], personas: Sequence[Character] 
     raise DataError(f"none of {ATTEMPTS} draws with seed {seed} keeps the bounds; try another seed")
 
 
-def _draw(rng: Random, characters: Sequence[Character], given: Sequence[PlannedPersona], seed: int) -> Plan:
+def _draw(rng: Random, characters: Sequence[Character], seed: int) -> Plan:
     """Raises DrawFailed when it does not come out."""
-    known = {persona.id: persona for persona in given}
-    drawn = [character for character in characters if character.id not in known]
-    rules = draw_rules(rng, drawn, [rule for persona in given for rule in persona.rules], mini_split())
+    rules = draw_rules(rng, characters)
     usage = Usage()
-    for persona in given:
-        for session in persona.learning:
-            usage.add(session.family, session.path)
-    odd = [character.id for character in drawn if character.rules % 2]
+    odd = [character.id for character in characters if character.rules % 2]
     more_near = set(rng.sample(odd, len(odd) // 2))
-    for character in drawn:
+    personas: list[PlannedPersona] = []
+    for character in characters:
         own = rules[character.id]
         near = character.rules // 2 + (character.id in more_near)
-        learning = draw_learning(rng, own, near, character.rules - near, usage)
-        known[character.id] = PlannedPersona(character.id, character.sketch, own, learning)
-    return Plan(seed, [known[character.id] for character in characters], mini_split())
+        far = character.rules - near
+        learning = draw_learning(rng, own, near, far, usage, character.familiar)
+        personas.append(PlannedPersona(character.id, character.sketch, own, learning))
+    return Plan(seed, personas, mini_split())
 
 
-def write_plan(path: Path, seed: int, sources: Path) -> Plan:
-    """Draws the plan around the given personas in a folder of sources and writes it as a table.
-
-    Raises DataError, or SourceError for a given persona that cannot be read; nothing is written then.
-    """
-    given = [sources / f"{character.id}.yaml" for character in roster() if character.given]
-    plan = draw_plan(seed, [SourceFile.read(file).source for file in given if file.is_file()])
+def write_plan(path: Path, seed: int) -> Plan:
+    """Draws the plan and writes it as a table. Raises DataError; nothing is written then."""
+    plan = draw_plan(seed)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, plan_text(plan))

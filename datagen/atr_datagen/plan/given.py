@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from atr_datagen.plan.model import Character, PlannedPersona, PlannedRule, PlannedSession, Pull
-from atr_datagen.source.grammar import RuleBlock, Source
-from atr_datagen.source.predicates import beats, items
+from atr_datagen.plan.dealing import PULL
+from atr_datagen.plan.model import PlannedRule, PlannedSession, Pull
+from atr_datagen.source.grammar import FaceBlock, RuleBlock, Source
+from atr_datagen.source.predicates import beats, holds, items, parse_predicate
 from atr_datagen.source.steps import Step, parse_step
 from atr_ontology import load_ontology
 
@@ -15,29 +16,24 @@ AS_WRITTEN = "as written"
 """The trigger of a rule that only its text tells."""
 
 
-def given_persona(character: Character, source: Source) -> PlannedPersona:
-    """Raises ValueError for a step that is none."""
-    rules = [planned_rule(source, index) for index in range(len(source.rules))]
-    learning = [planned_session(source, index) for index in range(len(source.learning))]
-    return PlannedPersona(character.id, character.sketch, rules, learning)
-
-
 def planned_rule(source: Source, index: int) -> PlannedRule:
     rule = source.rules[index]
+    choices = [choice for face in rule.faces if (choice := rule.choice(face)) is not None]
     return PlannedRule(
         index=index,
         domain=rule.domain,
         type=rule.type,
-        slot=rule.bind,
-        gold=rule.gold or ("" if rule.type == "param_id" else rule.tool),
-        blind=rule.blind or "",
+        slot=rule.slot,
+        faces=len(rule.faces),
+        choices=tuple(choices),
+        blind=rule.blind_choice or "",
         candidates=len(_candidates(rule)),
         pulls=tuple(_pulls(rule)),
+        limits=tuple(_limits(rule)),
         pair=rule.pair or "",
         trigger=AS_WRITTEN,
         sibling=_rule_index(source, rule.sibling),
         pinned=bool(rule.pin),
-        mirrored=rule.mirror is not None,
     )
 
 
@@ -72,10 +68,26 @@ def _candidates(rule: RuleBlock) -> list[dict[str, Any]]:
 
 def _pulls(rule: RuleBlock) -> Iterator[Pull]:
     rows = _candidates(rule)
-    gold = next((row for row in rows if row["tag"] == "gold"), dict[str, Any]())
+    golds = [_golds(rule, face, rows) for face in rule.faces]
     for field, direction in rule.test.pulls.items():
-        ahead = sum(beats(row, gold, field, direction) for row in rows)
-        yield Pull(field, direction, 1 + ahead)
+        ranks = [
+            1 + sum(beats(row, gold, field, direction) for row in rows) for own in golds for gold in own[:1]
+        ]
+        yield Pull(field, direction, tuple(ranks))
+
+
+def _golds(rule: RuleBlock, face: FaceBlock, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    wanted = [parse_predicate(text) for text in (*rule.test.must, *face.rule_is)]
+    return [row for row in rows if holds(wanted, row)]
+
+
+def _limits(rule: RuleBlock) -> Iterator[str]:
+    """For each row that fails a limit the face whose deciding values it repeats, by its number, or `pull`."""
+    faces = [[parse_predicate(text) for text in face.rule_is] for face in rule.faces]
+    for row in _candidates(rule):
+        if row["tag"] == "limit":
+            met = [str(number) for number, rule_is in enumerate(faces, start=1) if holds(rule_is, row)]
+            yield met[0] if met else PULL
 
 
 def _choices(step: Step, know: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

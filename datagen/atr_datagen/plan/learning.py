@@ -18,6 +18,8 @@ FAMILY_USES = 9
 DAY_GAPS = {1: 72, 2: 16, 3: 6, 4: 3, 5: 2, 6: 1}
 """Days between two sessions, with their weights in percent; the mean is 1.5."""
 LONG_PATH, LONG_WEIGHT = 4, 0.6
+FAMILIAR = 8.0
+"""How much a family that was written before is preferred."""
 _OFTEN = frozenset(
     {
         "return_order.resolution_type",
@@ -46,23 +48,39 @@ class Usage:
 
 
 def draw_learning(
-    rng: Random, rules: Sequence[PlannedRule], near: int, far: int, usage: Usage
+    rng: Random,
+    rules: Sequence[PlannedRule],
+    near: int,
+    far: int,
+    usage: Usage,
+    familiar: frozenset[tuple[str, int | None, str]] = frozenset(),
 ) -> list[PlannedSession]:
     """A direct session per rule, `near` and `far` others, in an order with days and drawn values.
 
-    Raises DrawFailed when no family is left for one of them.
+    `familiar` are roles, rules and families that are taken where they can be. Raises DrawFailed when no
+    family is left for a session.
     """
-    picker = _Picker(rng, rules, usage)
+    picker = _Picker(rng, rules, usage, familiar)
     sessions: list[PlannedSession] = []
+    inside = _half(rng, [rule.index for rule in rules if rule.trigger])
     for rule in sorted(rules, key=lambda rule: (picker.choice_size(rule), rule.index)):
-        sides = rng.sample((rule.gold, rule.blind), 2) if rule.type == "tool_identity" else [rule.tool]
-        sessions.append(picker.direct(rule, sides[0], sides[1:], "direct"))
-        if len(sides) == 2:
-            sessions.append(picker.direct(rule, sides[1], sides[:1], "near"))
-    near -= sum(rule.type == "tool_identity" for rule in rules)
+        sides = rng.sample(list(rule.tools), len(rule.tools))
+        for place, tool in enumerate(sides):
+            others = [side for side in sides if side != tool]
+            session = picker.direct(rule, tool, others, "near" if place else "direct")
+            trigger = ("inside" if rule.index in inside else "outside") if rule.trigger and not place else ""
+            sessions.append(replace(session, trigger=trigger))
+    near -= sum(len(rule.tools) - 1 for rule in rules)
+    if near < 0:
+        raise DrawFailed("near sessions")
     sessions += [picker.aside("near") for _ in range(near)]
     sessions += [picker.aside("far") for _ in range(far)]
     return _dated(rng, _ordered(rng, sessions), rules)
+
+
+def _half(rng: Random, indices: Sequence[int]) -> set[int]:
+    odd = len(indices) % 2 and rng.randint(0, 1)
+    return set(rng.sample(indices, len(indices) // 2 + odd))
 
 
 @dataclass(slots=True)
@@ -70,12 +88,15 @@ class _Picker:
     rng: Random
     rules: Sequence[PlannedRule]
     usage: Usage
+    familiar: frozenset[tuple[str, int | None, str]]
     had: set[str] = field(default_factory=set[str])
     touched: set[str] = field(default_factory=set[str])
     asides: Counter[str] = field(default_factory=Counter[str])
 
     def choice_size(self, rule: PlannedRule) -> int:
-        return sum(any(rule.tool in path for path in family.paths) for family in families()[rule.domain])
+        return sum(
+            any({*rule.tools} & {*path} for path in family.paths) for family in families()[rule.domain]
+        )
 
     def direct(self, rule: PlannedRule, tool: str, never: Sequence[str], role: Role) -> PlannedSession:
         """A session that uses the tool and none of `never`, nor the rivals of other rules if it can be."""
@@ -86,13 +107,13 @@ class _Picker:
             for path in family.paths
             if tool in path and len(path) > 1 and not set(never) & set(path)
         ]
-        family, path = self._least_used(options, f"{role} for {tool}")
+        family, path = self._least_used(options, f"{role} for {tool}", role, rule.index)
         self.touched.update(path)
         return _session(role, family, path, rule.index)
 
     def aside(self, role: Role) -> PlannedSession:
         """A session whose tools no rule binds. A far one also stays off what the direct sessions do."""
-        bound = {rule.tool for rule in self.rules}
+        bound = {tool for rule in self.rules for tool in rule.tools}
         never = bound | self._rivals()
         related = {tool for row in load_ontology().rivals if bound & set(row) for tool in row} | self.touched
         options = [
@@ -102,14 +123,12 @@ class _Picker:
             for path in family.paths
             if not never & set(path)
         ]
-        family, path = self._least_used(options, role)
+        family, path = self._least_used(options, role, role, None)
         self.asides[family.domain] += 1
         return _session(role, family, path, None)
 
     def _rivals(self) -> set[str]:
-        return {
-            tool for rule in self.rules if rule.type == "tool_identity" for tool in (rule.gold, rule.blind)
-        }
+        return {tool for rule in self.rules if rule.type == "tool_identity" for tool in rule.tools}
 
     def _free(self, domain: str) -> list[Family]:
         return [
@@ -119,7 +138,7 @@ class _Picker:
         ]
 
     def _least_used(
-        self, options: Sequence[tuple[int, Family, Sequence[str]]], what: str
+        self, options: Sequence[tuple[int, Family, Sequence[str]]], what: str, role: Role, rule: int | None
     ) -> tuple[Family, Sequence[str]]:
         if not options:
             raise DrawFailed(f"no family left: {what}")
@@ -129,7 +148,8 @@ class _Picker:
             rarest = min(self.usage.tools[tool] for tool in path)
             long = LONG_WEIGHT if len(path) >= LONG_PATH else 0.0
             crowd = self.usage.families[family.name] / 2 + self.usage.paths[tuple(path)]
-            return (2 * clash + crowd + min(rarest, 3) - long + 2 * self.rng.random(),)
+            known = FAMILIAR if (role, rule, family.name) in self.familiar else 0.0
+            return (2 * clash + crowd + min(rarest, 3) - long - known + 2 * self.rng.random(),)
 
         _, family, path = min(options, key=cost)
         self.had.add(family.name)

@@ -18,38 +18,43 @@ Role = Literal["direct", "near", "far"]
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A field on which decoys draw a rule-blind chooser. `rank` is the gold's place, 1 the most drawing."""
+    """A field on which decoys draw a rule-blind chooser. `ranks` are the places of the faces' golds, in the
+    order of the faces, 1 the most drawing."""
 
     field: str
     direction: Direction
-    rank: int
+    ranks: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRule:
-    """`slot` is `tool.parameter`, or a tool: the gold's (tool_identity) or the one to be confirmed.
+    """`slot` is `tool.parameter`, a tool to be confirmed, or rivals with blanks between.
 
-    `gold` and `blind` are enum values or tools, empty for param_id. `sibling` is the index of the rule on the
-    same tool outside the trigger (confirm); `trigger` is empty where the rule always holds.
+    `choices` are the values or tools of the faces, empty where those are objects; `blind` is what a
+    rule-blind agent takes. `limits` says for each row that fails a limit whose deciding values it repeats: a
+    face's number from 1, or `pull`. `sibling` is the index of the rule on the same tool outside the trigger
+    (confirm); `trigger` is empty where the rule always holds.
     """
 
     index: int
     domain: str
     type: CheckType
     slot: str
-    gold: str = ""
+    faces: int = 1
+    choices: Sequence[str] = ()
     blind: str = ""
     candidates: int = 0
     pulls: Sequence[Pull] = ()
+    limits: Sequence[str] = ()
     pair: str = ""
     trigger: str = ""
     sibling: int | None = None
     pinned: bool = False
-    mirrored: bool = False
 
     @property
-    def tool(self) -> str:
-        return self.slot.partition(".")[0]
+    def tools(self) -> Sequence[str]:
+        """What the golds of the faces call, or ask to have confirmed."""
+        return self.choices if self.type == "tool_identity" else (self.slot.partition(".")[0],)
 
     @property
     def parameter(self) -> str:
@@ -58,8 +63,9 @@ class PlannedRule:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSession:
-    """`rule` is the index of the rule the session belongs to: always for direct, for near when it shows the
-    other tool of a tool_identity rule. `drawn` maps `tool.parameter` to the enum value to use.
+    """`rule` is the index of the rule the session belongs to: always for direct, for near when it shows
+    another tool of a tool_identity rule. `trigger` says of a direct session whether it lies inside the
+    trigger of its rule or outside. `drawn` maps `tool.parameter` to the enum value to use.
     """
 
     index: int
@@ -69,6 +75,7 @@ class PlannedSession:
     path: Sequence[str]
     day: int
     rule: int | None = None
+    trigger: str = ""
     drawn: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -102,24 +109,28 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A persona of the roster before anything is drawn for it."""
+    """A persona of the roster before anything is drawn for it. `written` are the rules of one that was
+    written before the plan, and `familiar` its learning sessions, as role, index of the rule, family."""
 
     id: str
     sketch: str
-    given: bool = False
     rules: int = 14
     languages: bool = False
+    written: Sequence[PlannedRule] = ()
+    familiar: frozenset[tuple[str, int | None, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """What a rule may bind. `tools` are rivals (tool_identity). `count` is how many rules take it."""
+    """What a rule may bind. `tools` are rivals (tool_identity). `count` is how many rules take it; `reading`
+    marks a filter of a search, of which a persona has one at most."""
 
     name: str
     count: int
     pulls: Mapping[str, Direction]
     stock: str = ""
     bilingual: bool = False
+    reading: bool = False
     tools: Sequence[str] = ()
     values: Sequence[str] = ()
 
@@ -135,7 +146,32 @@ class Family:
 
 @cache
 def roster() -> tuple[Character, ...]:
-    return tuple(Character(**raw) for raw in _read("roster.yaml")["personas"])
+    written = _read("written.yaml")
+    return tuple(_character(raw, written.get(raw["id"])) for raw in _read("roster.yaml")["personas"])
+
+
+def _character(raw: dict[str, Any], written: dict[str, Any] | None) -> Character:
+    if written is None:
+        return Character(**raw)
+    rules = tuple(_written_rule(index, rule) for index, rule in enumerate(written["rules"]))
+    familiar = frozenset((role, rule, family) for role, rule, family in written["sessions"])
+    return Character(**raw, written=rules, familiar=familiar)
+
+
+def _written_rule(index: int, raw: dict[str, Any]) -> PlannedRule:
+    """What a rule binds; its faces and places are dealt like those of the others."""
+    choices = tuple(raw.get("tools", ()))
+    return PlannedRule(
+        index=index,
+        domain=raw["domain"],
+        type=raw["type"],
+        slot=raw.get("slot") or " ".join(choices),
+        choices=choices or tuple(raw.get("among", ())),
+        pair=raw.get("pair", ""),
+        trigger="as written",
+        sibling=raw.get("sibling"),
+        pinned=raw.get("pinned", False),
+    )
 
 
 @cache
@@ -161,6 +197,7 @@ def _slot(raw: dict[str, Any]) -> Slot:
         pulls=raw.get("pulls", {}),
         stock=raw.get("stock", ""),
         bilingual=raw.get("bilingual", False),
+        reading=raw.get("reading", False),
         tools=tools,
         values=tuple(raw.get("values", ())),
     )

@@ -9,31 +9,14 @@ from random import Random
 
 from atr_data.episode import CheckType
 from atr_datagen.plan.composition import Cell, DrawFailed, deal
-from atr_datagen.plan.model import (
-    Character,
-    PlannedRule,
-    Pull,
-    Slot,
-    confirm_targets,
-    slots,
-    triggers,
-)
-from atr_ontology import DOMAINS, load_ontology
+from atr_datagen.plan.dealing import FACES, deal_choices, deal_pool, deal_trigger, values_of
+from atr_datagen.plan.model import Character, PlannedRule, Slot, confirm_targets, slots
+from atr_ontology import DOMAINS
 
 SCOPE_PAIRS = (31, 34)
 """How many scope pairs the whole set has."""
-CANDIDATES = {4: 1, 5: 2, 6: 1}
-"""Sizes of pools, with their weights."""
 PINNED = 14
 """Confirm rules whose arguments are compared."""
-MIRRORED = 3
-"""Rules with a second face, per drawn persona of the mini split."""
-MAJORITY = {"param_enum": 0.46, "tool_identity": 0.60}
-"""What always betting on the most frequent gold of a slot may win at most."""
-VALUE_CAP, RIVAL_CAP, CAPPED_FROM = 0.50, 0.65, 4
-"""No value holds more of a slot, and no tool more of a row of rivals; smaller groups are left to chance."""
-TRIGGERED = 0.55
-"""How often a rule names a trigger that is neither confirm nor of a pair."""
 _TRIES = 400
 _LANGUAGE: Cell = ("communication", "param_enum")
 
@@ -46,6 +29,7 @@ class _Unit:
     domain: str
     type: CheckType
     size: int
+    bilingual: bool = False
     slot: Slot | None = None
 
     @property
@@ -53,35 +37,46 @@ class _Unit:
         return self.domain, self.type
 
 
-def draw_rules(
-    rng: Random, characters: Sequence[Character], taken: Sequence[PlannedRule], mini: Sequence[str]
-) -> dict[str, list[PlannedRule]]:
-    """The rules of the characters, around those already taken.
+def draw_rules(rng: Random, characters: Sequence[Character]) -> dict[str, list[PlannedRule]]:
+    """The rules of all personas; those of written ones keep their slots, the others are drawn around them.
 
     Raises DrawFailed when the draw does not come out.
     """
-    hands = deal(rng, characters, Counter((rule.domain, rule.type) for rule in taken))
-    pairs = rng.randint(*SCOPE_PAIRS) - len({rule.pair for rule in taken if rule.pair})
-    units = _units(hands, _paired_cells(rng, characters, hands, pairs))
-    found: dict[str, list[PlannedRule]] = {character.id: [] for character in characters}
+    written = [character for character in characters if character.written]
+    drawn = [character for character in characters if not character.written]
+    taken = [rule for character in written for rule in character.written]
+    hands = deal(rng, drawn, Counter((rule.domain, rule.type) for rule in taken))
+    pairs = rng.randint(*SCOPE_PAIRS) - _pairs(written)
+    units = _units(drawn, hands, _paired_cells(rng, drawn, hands, pairs))
+    found: dict[str, list[PlannedRule]] = {character.id: [] for character in drawn}
+    readers: set[str] = set()
     for domain in DOMAINS:
         in_domain = [unit for unit in units if unit.domain == domain]
         confirming = [persona for persona, hand in hands.items() if (domain, "confirm") in hand]
-        drawn = _domain_rules(rng, in_domain, confirming, [rule for rule in taken if rule.domain == domain])
-        for persona, rules in drawn.items():
+        mine = [rule for rule in taken if rule.domain == domain]
+        for persona, rules in _domain_rules(rng, in_domain, confirming, mine, readers).items():
             found[persona] += rules
-    _check_majorities([*taken, *(rule for rules in found.values() for rule in rules)])
+        readers |= {unit.persona for unit in in_domain if unit.slot and unit.slot.reading}
     _pin(rng, found, PINNED - sum(rule.pinned for rule in taken))
-    return {persona: _finished(rng, rules, persona in mini) for persona, rules in found.items()}
+    kept = {c.id: [_dealt(rng, rule) for rule in c.written] for c in written}
+    return kept | {persona: _finished(rng, rules) for persona, rules in found.items()}
+
+
+def _pairs(characters: Sequence[Character]) -> int:
+    return sum(len({rule.pair for rule in c.written if rule.pair}) for c in characters)
 
 
 def _domain_rules(
-    rng: Random, units: Sequence[_Unit], confirming: Sequence[str], taken: Sequence[PlannedRule]
+    rng: Random,
+    units: Sequence[_Unit],
+    confirming: Sequence[str],
+    taken: Sequence[PlannedRule],
+    readers: set[str],
 ) -> dict[str, list[PlannedRule]]:
     """Drawn until every persona with a confirm rule here also binds a tool that may be confirmed."""
     for _ in range(_TRIES):
-        _assign_slots(rng, units, taken)
-        rules = _valued(rng, units, taken)
+        _assign_slots(rng, units, taken, readers)
+        rules = _valued(rng, units)
         if _add_confirms(rng, confirming, rules, taken):
             return rules
     raise DrawFailed(f"confirm in {units[0].domain}")
@@ -95,15 +90,16 @@ def _paired_cells(
     chosen: dict[str, list[Cell]] = {}
     for character in characters:
         cells = Counter(hands[character.id])
-        pairable = (cell for cell, count in cells.items() if count >= 2 and cell != _LANGUAGE)
-        options[character.id] = sorted(c for c in pairable if c[1] in ("param_id", "param_enum"))
+        if character.languages:
+            cells[_LANGUAGE] -= 1
+        pairable = (cell for cell, count in cells.items() if count >= 2)
+        options[character.id] = sorted(
+            c for c in pairable if any(_pairs_on(s, c) for s in slots().get(c, ()))
+        )
         rng.shuffle(options[character.id])
-        chosen[character.id] = [_LANGUAGE] if character.languages else []
-    for character in characters:
-        if not chosen[character.id]:
-            if not options[character.id]:
-                raise DrawFailed("scope pairs")
-            chosen[character.id].append(options[character.id].pop())
+        if not options[character.id]:
+            raise DrawFailed("scope pairs")
+        chosen[character.id] = [options[character.id].pop()]
     more = [c.id for c in characters if options[c.id]]
     missing = pairs - len(characters)
     if missing > len(more):
@@ -113,25 +109,43 @@ def _paired_cells(
     return chosen
 
 
-def _units(hands: Mapping[str, Sequence[Cell]], paired: Mapping[str, Sequence[Cell]]) -> list[_Unit]:
+def _pairs_on(slot: Slot, cell: Cell) -> bool:
+    """Whether two rules of a persona may share the slot: both have the same three faces or more."""
+    domain, kind = cell
+    if kind == "param_id":
+        return True
+    return kind == "param_enum" and not slot.reading and len(values_of(domain, slot)) >= FACES
+
+
+def _units(
+    characters: Sequence[Character],
+    hands: Mapping[str, Sequence[Cell]],
+    paired: Mapping[str, Sequence[Cell]],
+) -> list[_Unit]:
     units: list[_Unit] = []
-    for persona, hand in hands.items():
-        for cell, count in sorted(Counter(hand).items()):
-            if cell[1] != "confirm":
-                sizes = [2, *[1] * (count - 2)] if cell in paired[persona] else [1] * count
-                units += [_Unit(persona, *cell, size) for size in sizes]
+    for character in characters:
+        for cell, count in sorted(Counter(hands[character.id]).items()):
+            if cell[1] == "confirm":
+                continue
+            sizes = [2, *[1] * (count - 2)] if cell in paired[character.id] else [1] * count
+            own = [_Unit(character.id, *cell, size) for size in sizes]
+            if character.languages and cell == _LANGUAGE:
+                own[-1].bilingual = True
+            units += own
     return units
 
 
 def slot_of(rule: PlannedRule) -> Slot:
     """The catalogue's entry for what a rule binds. Raises ValueError when there is none."""
     for slot in slots()[rule.domain, rule.type]:
-        if slot.name == rule.slot or rule.tool in slot.tools:
+        if slot.name == rule.slot or (slot.tools and {*rule.tools} <= {*slot.tools}):
             return slot
     raise ValueError(f"no slot in the plan's catalogue for {rule.type} {rule.slot}")
 
 
-def _assign_slots(rng: Random, units: Sequence[_Unit], taken: Sequence[PlannedRule]) -> None:
+def _assign_slots(
+    rng: Random, units: Sequence[_Unit], taken: Sequence[PlannedRule], readers: set[str]
+) -> None:
     """Every slot as often as the catalogue says, and once per persona but for pairs."""
     by_cell: dict[Cell, list[_Unit]] = defaultdict(list)
     for unit in units:
@@ -139,82 +153,42 @@ def _assign_slots(rng: Random, units: Sequence[_Unit], taken: Sequence[PlannedRu
     used = Counter(slot_of(rule) for rule in taken if rule.type != "confirm")
     for cell, members in by_cell.items():
         quota = {slot: slot.count - used[slot] for slot in slots()[cell]}
-        if not any(_assign_cell(rng, members, dict(quota)) for _ in range(_TRIES)):
+        if not any(_assign_cell(rng, members, dict(quota), readers) for _ in range(_TRIES)):
             raise DrawFailed(f"slots of {cell}")
 
 
-def _assign_cell(rng: Random, units: Sequence[_Unit], left: dict[Slot, int]) -> bool:
+def _assign_cell(rng: Random, units: Sequence[_Unit], left: dict[Slot, int], readers: set[str]) -> bool:
     had: set[tuple[str, Slot]] = set()
-    for unit in sorted(rng.sample(units, len(units)), key=lambda unit: -unit.size):
-        bilingual = unit.cell == _LANGUAGE and unit.size == 2
+    reads = set(readers)
+    for unit in sorted(rng.sample(units, len(units)), key=lambda unit: (-unit.size, not unit.bilingual)):
         options = [
             slot
             for slot, count in left.items()
-            if count >= unit.size and slot.bilingual == bilingual and (unit.persona, slot) not in had
+            if count >= unit.size
+            and slot.bilingual == unit.bilingual
+            and (unit.persona, slot) not in had
+            and (unit.size == 1 or _pairs_on(slot, unit.cell))
+            and not (slot.reading and unit.persona in reads)
         ]
         if not options:
             return False
         unit.slot = rng.choices(options, [left[slot] for slot in options])[0]
         left[unit.slot] -= unit.size
         had.add((unit.persona, unit.slot))
+        if unit.slot.reading:
+            reads.add(unit.persona)
     return True
 
 
-def _valued(
-    rng: Random, units: Sequence[_Unit], taken: Sequence[PlannedRule]
-) -> dict[str, list[PlannedRule]]:
-    """Draws the golds, slot by slot."""
-    by_slot: dict[Slot, list[_Unit]] = defaultdict(list)
+def _valued(rng: Random, units: Sequence[_Unit]) -> dict[str, list[PlannedRule]]:
+    """The rules of the units, those of a pair with the same faces."""
+    rules: dict[str, list[PlannedRule]] = defaultdict(list)
     for unit in units:
         assert unit.slot is not None
-        by_slot[unit.slot].append(unit)
-    rules: dict[str, list[PlannedRule]] = defaultdict(list)
-    for slot, members in by_slot.items():
-        known = [rule.gold for rule in taken if rule.type != "confirm" and slot_of(rule) is slot]
-        for unit, golds in zip(members, _draw_golds(rng, slot, members, known), strict=True):
-            for gold in golds:
-                rules[unit.persona].append(_rule(rng, unit, slot, gold))
+        pair = unit.slot.name if unit.size == 2 else ""
+        rule = PlannedRule(0, unit.domain, unit.type, unit.slot.name, pair=pair)
+        rules[unit.persona] += [deal_choices(rng, rule, unit.slot)] * unit.size
     return rules
-
-
-def _draw_golds(rng: Random, slot: Slot, units: Sequence[_Unit], known: Sequence[str]) -> list[list[str]]:
-    """One gold per rule, independent of the others; drawn anew when one holds too much of the slot."""
-    kind = units[0].type
-    if kind == "param_id":
-        return [[""] * unit.size for unit in units]
-    options = slot.tools if kind == "tool_identity" else _values(units[0].domain, slot)
-    cap = RIVAL_CAP if kind == "tool_identity" else VALUE_CAP
-    while True:
-        golds = [rng.sample(options, unit.size) for unit in units]
-        counts = Counter([*known, *(gold for own in golds for gold in own)])
-        if counts.total() < CAPPED_FROM or max(counts.values()) <= cap * counts.total():
-            return golds
-
-
-def _values(domain: str, slot: Slot) -> Sequence[str]:
-    if slot.values:
-        return slot.values
-    tool, _, name = slot.name.partition(".")
-    parameter = next(t for t in load_ontology().domain(domain).tools if t.name == tool).parameter(name)
-    assert parameter is not None
-    return parameter.enum
-
-
-def _rule(rng: Random, unit: _Unit, slot: Slot, gold: str) -> PlannedRule:
-    pair = slot.name if unit.size == 2 else ""
-    match unit.type:
-        case "param_id":
-            size = rng.choices(list(CANDIDATES), list(CANDIDATES.values()))[0]
-            fields = sorted(rng.sample(sorted(slot.pulls), 2))
-            pulls = tuple(Pull(field, slot.pulls[field], rng.randint(2, size)) for field in fields)
-            return PlannedRule(0, unit.domain, unit.type, slot.name, candidates=size, pulls=pulls, pair=pair)
-        case "param_enum":
-            others = [value for value in _values(unit.domain, slot) if value != gold]
-            blind = slot.stock if gold != slot.stock else rng.choice(others)
-            return PlannedRule(0, unit.domain, unit.type, slot.name, gold, blind, pair=pair)
-        case _:
-            rival = rng.choice([tool for tool in slot.tools if tool != gold])
-            return PlannedRule(0, unit.domain, unit.type, gold, gold, rival)
 
 
 def _add_confirms(
@@ -223,34 +197,27 @@ def _add_confirms(
     rules: Mapping[str, list[PlannedRule]],
     taken: Sequence[PlannedRule],
 ) -> bool:
-    """A confirm rule goes on a tool that another rule of the persona binds, the tools used least first.
-
-    False when there is no such tool.
-    """
-    uses = Counter(rule.tool for rule in taken if rule.type == "confirm")
+    """A confirm rule goes on a tool that a rule of the persona with a named object binds, the tools used
+    least first. False when there is no such tool."""
+    uses = Counter(rule.slot for rule in taken if rule.type == "confirm")
     options = {
-        persona: [rule for rule in rules[persona] if rule.tool in confirm_targets()[rule.domain]]
+        persona: [
+            (tool, rule.domain)
+            for rule in rules[persona]
+            if rule.type != "param_id"
+            for tool in rule.tools
+            if tool in confirm_targets()[rule.domain]
+        ]
         for persona in personas
     }
     for persona in sorted(rng.sample(personas, len(personas)), key=lambda name: len(options[name])):
         if not options[persona]:
             return False
-        sibling = min(rng.sample(options[persona], len(options[persona])), key=lambda rule: uses[rule.tool])
-        tool = sibling.tool
+        mine = rng.sample(options[persona], len(options[persona]))
+        tool, domain = min(mine, key=lambda option: uses[option[0]])
         uses[tool] += 1
-        rules[persona].append(PlannedRule(0, sibling.domain, "confirm", tool, tool, tool))
+        rules[persona].append(PlannedRule(0, domain, "confirm", tool))
     return True
-
-
-def _check_majorities(rules: Sequence[PlannedRule]) -> None:
-    for kind, bound in MAJORITY.items():
-        golds: dict[Slot, Counter[str]] = defaultdict(Counter)
-        for rule in rules:
-            if rule.type == kind:
-                golds[slot_of(rule)][rule.gold] += 1
-        won = sum(max(counts.values()) for counts in golds.values())
-        if won > bound * sum(counts.total() for counts in golds.values()):
-            raise DrawFailed(f"majority of {kind}")
 
 
 def _pin(rng: Random, rules: Mapping[str, list[PlannedRule]], count: int) -> None:
@@ -259,22 +226,27 @@ def _pin(rng: Random, rules: Mapping[str, list[PlannedRule]], count: int) -> Non
         own[index] = replace(own[index], pinned=True)
 
 
-def _finished(rng: Random, rules: Sequence[PlannedRule], mirrored: bool) -> list[PlannedRule]:
-    """In domain order and numbered, with siblings, triggers and second faces."""
+def _dealt(rng: Random, rule: PlannedRule) -> PlannedRule:
+    """What a written rule binds, with faces and places."""
+    if rule.type == "confirm":
+        return rule
+    return (
+        deal_pool(rng, rule, slot_of(rule))
+        if rule.type == "param_id"
+        else deal_choices(rng, rule, slot_of(rule))
+    )
+
+
+def _finished(rng: Random, rules: Sequence[PlannedRule]) -> list[PlannedRule]:
+    """In domain order and numbered, with pools, siblings and triggers."""
     order = rng.sample(rules, len(rules))
     order.sort(key=lambda rule: (DOMAINS.index(rule.domain), rule.pair))
-    found = [_triggered(rng, replace(rule, index=index)) for index, rule in enumerate(order)]
+    found: list[PlannedRule] = []
+    for index, rule in enumerate(order):
+        slot = None if rule.type == "confirm" else slot_of(rule)
+        whole = deal_pool(rng, rule, slot) if slot and rule.type == "param_id" else rule
+        found.append(deal_trigger(rng, replace(whole, index=index), slot))
     for rule in [rule for rule in found if rule.type == "confirm"]:
-        others = [r.index for r in found if r.tool == rule.tool and r is not rule]
+        others = [r.index for r in found if rule.slot in r.tools and r.type not in ("confirm", "param_id")]
         found[rule.index] = replace(rule, sibling=rng.choice(others))
-    if mirrored:
-        single = [r.index for r in found if r.type != "confirm" and (not r.pair or r.type == "param_id")]
-        for index in rng.sample(single, MIRRORED):
-            found[index] = replace(found[index], mirrored=True)
     return found
-
-
-def _triggered(rng: Random, rule: PlannedRule) -> PlannedRule:
-    named = rule.pair or rule.type == "confirm" or rng.random() < TRIGGERED
-    bilingual = rule.type == "param_enum" and slot_of(rule).bilingual
-    return replace(rule, trigger="person" if bilingual else rng.choice(triggers())) if named else rule

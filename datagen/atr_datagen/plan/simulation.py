@@ -13,6 +13,7 @@ from typing import Any
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode
 from atr_datagen.drawn_tools import drawn_tools
+from atr_datagen.plan.dealing import PULL
 from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, PlannedSession
 from atr_ontology import load_ontology
 
@@ -29,19 +30,38 @@ def simulate(plan: Plan, realisation: int, personas: Sequence[str] | None = None
 
 def _episode(persona: PlannedPersona, rng: Random) -> Episode:
     rules = [(f"{persona.id}_{rule.index:02d}", rule) for rule in persona.rules]
+    shown = _draw_faces(persona.rules, rng)
     return Episode.model_validate(
         {
             "episode_id": f"{persona.id}_seed000",
             "raw_persona": {"persona_id": persona.id, "narrative": ""},
             "structured_persona": {},
-            "rules": [_rule(rule_id, rule, rng) for rule_id, rule in rules],
+            "rules": [_rule(rule_id, rule, shown, rng) for rule_id, rule in rules],
             "learning_sessions": [_learning(persona.id, session, rng) for session in persona.learning],
-            "test_sessions": [_test(rule_id, rule, rng) for rule_id, rule in rules],
+            "test_sessions": [_test(rule_id, rule, shown, rng) for rule_id, rule in rules],
         }
     )
 
 
-def _rule(rule_id: str, rule: PlannedRule, rng: Random) -> dict[str, Any]:
+def _draw_faces(rules: Sequence[PlannedRule], rng: Random) -> dict[int, int]:
+    """Index of a rule to the place of its face. The second of a pair of closed choices takes another one;
+    of objects the keys are the author's, so place stands for key."""
+    shown: dict[int, int] = {}
+    taken: dict[str, str] = {}
+    for rule in rules:
+        keys = list(rule.choices) or [str(place) for place in range(rule.faces)]
+        open_to = [place for place, key in enumerate(keys) if key != taken.get(rule.pair)]
+        shown[rule.index] = rng.choice(open_to)
+        if rule.pair:
+            taken.setdefault(rule.pair, keys[shown[rule.index]])
+    return shown
+
+
+def _gold_tool(rule: PlannedRule, shown: Mapping[int, int]) -> str:
+    return rule.choices[shown[rule.index]] if rule.type == "tool_identity" else rule.tools[0]
+
+
+def _rule(rule_id: str, rule: PlannedRule, shown: Mapping[int, int], rng: Random) -> dict[str, Any]:
     return {
         "rule_id": rule_id,
         "rule_text": "",
@@ -49,27 +69,27 @@ def _rule(rule_id: str, rule: PlannedRule, rng: Random) -> dict[str, Any]:
         "counterfactual_default": "",
         "evidence": [],
         "check_type": rule.type,
-        "action_step": {"tool": rule.tool, "param": rule.parameter or None},
+        "action_step": {"tool": _gold_tool(rule, shown), "param": rule.parameter or None},
     }
 
 
-def _test(rule_id: str, rule: PlannedRule, rng: Random) -> dict[str, Any]:
+def _test(rule_id: str, rule: PlannedRule, shown: Mapping[int, int], rng: Random) -> dict[str, Any]:
     references = _pool(rule, rng)
     arguments: dict[str, Any] = {}
     match rule.type:
         case "param_id":
-            gold = next(reference["id"] for reference in references if reference["id"].startswith("gold"))
-            tool = load_ontology().tool(rule.tool)
+            gold = f"face_{shown[rule.index]}"
+            tool = load_ontology().tool(rule.tools[0])
             parameter = tool.parameter(rule.parameter) if tool else None
             arguments = {rule.parameter: [gold] if parameter and parameter.takes_many else gold}
         case "param_enum":
-            arguments = {rule.parameter: rule.gold}
+            arguments = {rule.parameter: rule.choices[shown[rule.index]]}
         case "confirm":
-            arguments = {"target_tool": rule.tool} | ({"target_params": {}} if rule.pinned else {})
+            arguments = {"target_tool": rule.slot} | ({"target_params": {}} if rule.pinned else {})
         case "tool_identity":
             pass
     action = {
-        "tool": CONFIRMATION if rule.type == "confirm" else rule.tool,
+        "tool": CONFIRMATION if rule.type == "confirm" else _gold_tool(rule, shown),
         "arguments": arguments,
         "compare_args": list(arguments) or None,
     }
@@ -84,18 +104,27 @@ def _test(rule_id: str, rule: PlannedRule, rng: Random) -> dict[str, Any]:
 
 
 def _pool(rule: PlannedRule, rng: Random) -> list[dict[str, Any]]:
-    """The gold has its planned places; the decoys take the others in any order."""
-    columns: dict[str, list[int]] = {}
+    """The golds of the faces have their planned places, the pull the first; the others are in any order.
+
+    What a row decides by is a text of its own, and limit rows repeat those that the plan says.
+    """
+    keys = [f"face_{place}" for place in range(rule.faces)] if rule.candidates else []
+    keys += [f"decoy_{number}" for number in range(rule.candidates - len(keys))]
+    columns: dict[str, dict[str, int]] = {}
     for pull in rule.pulls:
-        others = [place for place in range(1, rule.candidates + 1) if place != pull.rank]
-        places = [pull.rank, *rng.sample(others, len(others))]
-        columns[pull.field] = [-p if pull.direction == "high" else p for p in places]
+        places = {**dict(zip(keys, pull.ranks, strict=False)), keys[rule.faces]: 1}
+        left = [place for place in range(1, rule.candidates + 1) if place not in places.values()]
+        places |= dict(zip(keys[rule.faces + 1 :], rng.sample(left, len(left)), strict=True))
+        columns[pull.field] = {k: -p if pull.direction == "high" else p for k, p in places.items()}
+    decides = {key: _words(rng, 2) for key in keys}
+    for key, repeated in zip(reversed(keys), rule.limits, strict=False):
+        source = keys[rule.faces] if repeated == PULL else keys[int(repeated) - 1]
+        decides[key] = decides[source]
     rows: list[dict[str, Any]] = []
-    for number in range(rule.candidates):
-        values = {field: _value(field, 10 + places[number]) for field, places in columns.items()}
-        note = _words(rng, rng.randint(*_OBJECT_WORDS))
-        key = f"{'gold' if number == 0 else 'decoy'}_{number}"
-        rows.append({"id": key, "type": "candidate", "attributes": {**values, "note": note}})
+    for key in keys:
+        values = {field: _value(field, 10 + places[key]) for field, places in columns.items()}
+        texts = {"decides": decides[key], "note": _words(rng, rng.randint(*_OBJECT_WORDS))}
+        rows.append({"id": key, "type": "candidate", "attributes": {**values, **texts}})
     return rng.sample(rows, len(rows))
 
 

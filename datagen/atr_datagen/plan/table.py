@@ -16,16 +16,17 @@ from atr_datagen.plan.model import (
     PlannedPersona,
     PlannedRule,
     PlannedSession,
+    Pull,
     mini_split,
     roster,
 )
 
 _COLUMNS: Sequence[str] = (
-    "kind persona index domain type slot gold blind candidates pulls pair trigger sibling pinned mirrored "
-    "role family path day rule drawn"
+    "kind persona index domain type slot faces choices blind candidates pulls limits pair trigger sibling "
+    "pinned role family path day rule drawn"
 ).split()
-"""The first four stand in every line, up to `mirrored` in lines of rules, the others in those of sessions."""
-_PULL = ("field", "direction", "rank")
+"""The first four stand in every line, up to `pinned` in lines of rules, the others and `trigger` in those of
+sessions."""
 _RULE, _SESSION = TypeAdapter(PlannedRule), TypeAdapter(PlannedSession)
 
 
@@ -48,16 +49,21 @@ def _rule_line(persona: str, rule: PlannedRule) -> dict[str, object]:
         "domain": rule.domain,
         "type": rule.type,
         "slot": rule.slot,
-        "gold": rule.gold,
+        "faces": rule.faces,
+        "choices": "; ".join(rule.choices),
         "blind": rule.blind,
         "candidates": rule.candidates or "",
-        "pulls": "; ".join(f"{pull.field} {pull.direction} {pull.rank}" for pull in rule.pulls),
+        "pulls": "; ".join(map(_pull_text, rule.pulls)),
+        "limits": "; ".join(rule.limits),
         "pair": rule.pair,
         "trigger": rule.trigger,
         "sibling": _optional(rule.sibling),
         "pinned": "yes" if rule.pinned else "",
-        "mirrored": "yes" if rule.mirrored else "",
     }
+
+
+def _pull_text(pull: Pull) -> str:
+    return f"{pull.field} {pull.direction} {'/'.join(map(str, pull.ranks))}"
 
 
 def _session_line(persona: str, session: PlannedSession) -> dict[str, object]:
@@ -71,6 +77,7 @@ def _session_line(persona: str, session: PlannedSession) -> dict[str, object]:
         "path": " > ".join(session.path),
         "day": session.day,
         "rule": _optional(session.rule),
+        "trigger": session.trigger,
         "drawn": "; ".join(f"{slot}={value}" for slot, value in session.drawn.items()),
     }
 
@@ -114,23 +121,29 @@ def _planned(table: csv.DictReader[str], path: Path, seed: int) -> Plan:
 
 
 def _rule(line: Mapping[str, str]) -> PlannedRule:
-    fields = ("index", "domain", "type", "slot", "gold", "blind", "pair", "trigger")
+    fields = ("index", "domain", "type", "slot", "faces", "blind", "pair", "trigger")
     return _RULE.validate_python(
         {
             **{name: line[name] for name in fields},
             "candidates": line["candidates"] or 0,
-            "pulls": tuple(dict(zip(_PULL, pull.split(), strict=False)) for pull in _parts(line["pulls"])),
+            "choices": tuple(_parts(line["choices"])),
+            "pulls": tuple(_pull(text) for text in _parts(line["pulls"])),
+            "limits": tuple(_parts(line["limits"])),
             "sibling": line["sibling"] or None,
             "pinned": line["pinned"] == "yes",
-            "mirrored": line["mirrored"] == "yes",
         }
     )
+
+
+def _pull(text: str) -> dict[str, object]:
+    field, direction, ranks = [*text.split(), "", "", ""][:3]
+    return {"field": field, "direction": direction, "ranks": tuple(ranks.split("/"))}
 
 
 def _session(line: Mapping[str, str]) -> PlannedSession:
     return _SESSION.validate_python(
         {
-            **{name: line[name] for name in ("index", "role", "domain", "family", "day")},
+            **{name: line[name] for name in ("index", "role", "domain", "family", "day", "trigger")},
             "path": tuple(line["path"].split(" > ")),
             "rule": line["rule"] or None,
             "drawn": {item.partition("=")[0]: item.partition("=")[2] for item in _parts(line["drawn"])},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, cast
@@ -26,6 +26,9 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _VOCAB = re.compile(r"(?<![\w.@])@([a-z]\w*)")
 _QUOTED = ("'", '"', "|", ">")
 _MAX_DEPTH = 30
+UNWRITTEN = "TO WRITE"
+"""What the scaffold puts where an author has to write."""
+_STILL = "is still to be written"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,9 +58,12 @@ class UnreadableSource(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Document:
+    """`faults` are mistakes of one value, with its path: a file can be read in part where they do not lie."""
+
     file: str
     data: dict[str, Any]
     lines: Mapping[Path, int]
+    faults: Sequence[tuple[Path, str]] = ()
 
     def line(self, path: Path) -> int:
         """The line of a value; of one that is missing, the line of what should hold it."""
@@ -110,8 +116,9 @@ def scalar(text: str) -> str | int | float | bool | None:
 def parse_document(path: FilePath) -> Document:
     """Reads a source file and puts the vocabulary's texts in place of every `@key`.
 
-    Raises UnreadableSource for a file that cannot be read, SourceError for what is not YAML, for a repeated
-    key and for an `@key` that the vocabulary lacks.
+    Raises UnreadableSource for a file that cannot be read, SourceError for what is not YAML and for an alias.
+    A repeated key, an `@key` that the vocabulary lacks and text still to be written are faults of the
+    document.
     """
     try:
         root = compose_yaml(path)
@@ -126,9 +133,7 @@ def parse_document(path: FilePath) -> Document:
             Problem(str(path), 1, "file", "should be a mapping with persona, rules, learning")
         )
         raise SourceError(builder.problems)
-    if builder.problems:
-        raise SourceError(builder.problems)
-    return _expanded(Document(str(path), cast(dict[str, Any], data), builder.lines))
+    return _expanded(Document(str(path), cast(dict[str, Any], data), builder.lines, builder.faults))
 
 
 class _Builder:
@@ -136,12 +141,19 @@ class _Builder:
         self.file = file
         self.lines: dict[Path, int] = {}
         self.problems: list[Problem] = []
+        self.faults: list[tuple[Path, str]] = []
+        self._built: set[int] = set()
 
     def build(self, node: yaml.Node, path: Path) -> Any:
         line: int = node.start_mark.line + 1
         self.lines[path] = line
         if len(path) > _MAX_DEPTH:
             raise SourceError([Problem(self.file, line, ".".join(map(str, path[:4])), "nested too deeply")])
+        # Only an alias brings one node twice; a few of them can stand for more than memory holds.
+        if id(node) in self._built:
+            label = ".".join(map(str, path))
+            raise SourceError([Problem(self.file, line, label, "is used again by an alias; write it out")])
+        self._built.add(id(node))
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -154,9 +166,7 @@ class _Builder:
         for key_node, value_node in node.value:
             key = str(key_node.value)
             if key in result:
-                line = key_node.start_mark.line + 1
-                label = ".".join(map(str, (*path, key)))
-                self.problems.append(Problem(self.file, line, label, "stands twice; keep one"))
+                self.faults.append(((*path, key), "stands twice; keep one"))
             result[key] = self.build(value_node, (*path, key))
         return result
 
@@ -164,8 +174,10 @@ class _Builder:
 def _expanded(document: Document) -> Document:
     vocab = document.data.get("vocab")
     texts = cast(dict[str, Any], vocab) if isinstance(vocab, dict) else {}
+    faults = list(document.faults)
     nested = [name for name, text in texts.items() if _VOCAB.search(str(text))]
-    problems = [document.problem(("vocab", name), "holds an @key; write the text out") for name in nested]
+    faults += [(("vocab", name), "holds an @key; write the text out") for name in nested]
+    faults += [(("vocab", name), _STILL) for name, text in texts.items() if UNWRITTEN in str(text)]
 
     def expand(value: Any, path: Path) -> Any:
         if isinstance(value, dict):
@@ -174,17 +186,16 @@ def _expanded(document: Document) -> Document:
             return [expand(v, (*path, i)) for i, v in enumerate(cast(list[Any], value))]
         if not isinstance(value, str):
             return value
+        if UNWRITTEN in value:
+            in_list = isinstance(path[-1], int)
+            faults.append((path[:-1] if in_list else path, _STILL))
 
         def put(match: re.Match[str]) -> str:
             if match[1] not in texts:
-                problems.append(
-                    document.problem(path, f"@{match[1]} is not in vocab; {nearest(match[1], texts)}")
-                )
+                faults.append((path, f"@{match[1]} is not in vocab; {nearest(match[1], texts)}"))
             return str(texts.get(match[1]))
 
         return _VOCAB.sub(put, value)
 
     data = {k: v if k == "vocab" else expand(v, (k,)) for k, v in document.data.items()}
-    if problems:
-        raise SourceError(problems)
-    return Document(document.file, data, document.lines)
+    return Document(document.file, data, document.lines, list(dict.fromkeys(faults)))

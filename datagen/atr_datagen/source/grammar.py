@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from pathlib import Path as FilePath
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, Field
 
 from atr_data.episode import CheckType
-from atr_datagen.source.document import Document, Path, Problem, SourceError, nearest, parse_document
 
+ASKED, NOT_ASKED, TERMS = 3, 2, (10, 30)
+"""Fewest question lines per hand, and fewest and most terms of a word list."""
 _PLAIN_ID = r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$"
 
 
@@ -46,11 +43,12 @@ class ScenarioBlock(PoolBlock):
 
 
 class TestBlock(ScenarioBlock):
+    """What every face of a rule shares."""
+
     __test__ = False
 
     say: str
     must: list[str] = Field(default_factory=list[str])
-    rule_is: list[str] = Field(default_factory=list[str])
     pulls: dict[str, Literal["high", "low"]] = Field(default_factory=dict)
     target: dict[str, Any] = Field(default_factory=dict)
 
@@ -60,44 +58,87 @@ class EvidenceBlock(Block):
     content: str
 
 
-class MirrorBlock(Block):
-    """The other face of a rule: another preference over the same test. Without a `text` the answer is it."""
+class FaceBlock(Block):
+    """One preference over the test of a rule. `target` is what its gold call needs beside the test's."""
 
+    key: str = Field(pattern=_PLAIN_ID)
+    text: str
     answer: str
-    text: str | None = None
-    default: str | None = None
-    evidence: list[EvidenceBlock] = Field(default_factory=list[EvidenceBlock])
+    default: str
+    evidence: list[EvidenceBlock] = Field(min_length=1)
     rule_is: list[str] = Field(default_factory=list[str])
     value: str | None = None
     tool: str | None = None
     target: dict[str, Any] = Field(default_factory=dict)
 
 
+class BlindFace(Block):
+    """Declares that a rule-blind agent does what one of the faces asks for."""
+
+    face: str
+
+
+class HandsBlock(Block):
+    """Questions by either of two hands; of what a rule answers, the first is the plain one."""
+
+    a: list[str] = Field(default_factory=list[str])
+    b: list[str] = Field(default_factory=list[str])
+
+
+class AboutBlock(Block):
+    """Terms for what is decided, when it holds, where it holds only in a part, and what lies beside it."""
+
+    decision: list[str] = Field(default_factory=list[str])
+    situation: list[str] = Field(default_factory=list[str])
+    narrow: list[str] = Field(default_factory=list[str])
+    beside: list[str] = Field(default_factory=list[str])
+
+
 class RuleBlock(Block):
     key: str
     domain: str
     type: CheckType
-    bind: str
-    gold: str | None = None
-    blind: str | None = None
+    bind: str | None = None
+    blind: str | BlindFace | None = None
     pin: dict[str, Any] | None = None
     sibling: str | None = None
     pair: str | None = None
-    text: str
-    answer: str
-    default: str
-    evidence: list[EvidenceBlock] = Field(min_length=1)
     test: TestBlock
-    mirror: MirrorBlock | None = None
-
-    @property
-    def tool(self) -> str:
-        """The tool that the rule is about; for confirm the one to be confirmed."""
-        return self.bind.partition(".")[0]
+    faces: list[FaceBlock] = Field(min_length=1)
+    asked: HandsBlock = Field(default_factory=HandsBlock)
+    not_asked: HandsBlock = Field(default_factory=HandsBlock)
+    about: AboutBlock = Field(default_factory=AboutBlock)
 
     @property
     def parameter(self) -> str | None:
-        return self.bind.partition(".")[2] or None
+        return (self.bind or "").partition(".")[2] or None
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools of the faces: one, but for tool_identity. For confirm the tool to be confirmed."""
+        if self.type == "tool_identity":
+            return tuple(face.tool or "" for face in self.faces)
+        return ((self.bind or "").partition(".")[0],)
+
+    @property
+    def slot(self) -> str:
+        """What the rule decides: `tool.parameter`, a tool to be confirmed, or rivals with blanks between."""
+        return self.bind or " ".join(self.tools)
+
+    def face(self, key: str) -> FaceBlock | None:
+        return next((face for face in self.faces if face.key == key), None)
+
+    def choice(self, face: FaceBlock) -> str | None:
+        """The value or tool that a face of a closed choice asks for."""
+        return face.tool if self.type == "tool_identity" else face.value
+
+    @property
+    def blind_choice(self) -> str | None:
+        """The value or tool that a rule-blind agent takes."""
+        if isinstance(self.blind, BlindFace):
+            face = self.face(self.blind.face)
+            return self.choice(face) if face else None
+        return self.blind
 
 
 class LearningBlock(ScenarioBlock):
@@ -116,7 +157,7 @@ class LearningBlock(ScenarioBlock):
 
 class Source(Block):
     persona: PersonaBlock
-    vocab: dict[str, str] = Field(default_factory=dict)
+    vocab: dict[str, str] = Field(min_length=1)
     rules: list[RuleBlock] = Field(min_length=1)
     learning: list[LearningBlock]
 
@@ -124,92 +165,18 @@ class Source(Block):
         return next((rule for rule in self.rules if rule.key == key), None)
 
     def rule_ids(self) -> list[str]:
-        """In file order: `<persona>_<domain>_<NN>`, NN counted per domain from 01."""
-        counts: Counter[str] = Counter()
-        ids: list[str] = []
-        for rule in self.rules:
-            counts[rule.domain] += 1
-            ids.append(f"{self.persona.id}_{rule.domain}_{counts[rule.domain]:02d}")
-        return ids
+        """In file order."""
+        return numbered(self.persona.id, [rule.domain for rule in self.rules])
 
 
-@dataclass(slots=True)
-class Problems:
-    """Collects what is wrong with one document."""
-
-    document: Document
-    found: list[Problem] = field(default_factory=list[Problem])
-
-    def add(self, path: Path, reason: str) -> None:
-        self.found.append(self.document.problem(path, reason))
-
-    def raise_any(self) -> None:
-        if self.found:
-            raise SourceError(self.found)
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    document: Document
-    source: Source
-
-    @classmethod
-    def read(cls, path: FilePath) -> Self:
-        """Raises SourceError: every key that is unknown, missing or of the wrong kind, with its line."""
-        document = parse_document(path)
-        try:
-            return cls(document, Source.model_validate(document.data))
-        except ValidationError as error:
-            problems = [_problem(document, detail) for detail in error.errors(include_url=False)]
-            raise SourceError(problems) from error
-
-
-_KINDS = {
-    "string_type": "text; put it in quotes",
-    "int_type": "a whole number",
-    "list_type": "a list, [...]",
-    "dict_type": "a mapping, {key: value}",
-    "model_type": "a mapping, {key: value}",
-}
-
-
-def _problem(document: Document, detail: ErrorDetails) -> Problem:
-    loc, kind, context = tuple(detail["loc"]), detail["type"], detail.get("ctx", {})
-    if kind == "missing":
-        return document.problem(loc, "is missing")
-    path = max((loc[:size] for size in range(len(loc) + 1) if loc[:size] in document.lines), key=len)
-    if kind == "extra_forbidden":
-        reason = f"is no key here; {nearest(str(loc[-1]), _known(loc[:-1]))}"
-    elif kind in _KINDS:
-        reason = f"should be {_KINDS[kind]}; is {_short(detail['input'])}"
-    elif kind == "literal_error":
-        reason = f"should be {context['expected']}; is {_short(detail['input'])}"
-    elif kind == "string_pattern_mismatch":
-        reason = f"should be lower-case words joined by _; is {_short(detail['input'])}"
-    else:
-        reason = f"{detail['msg'][0].lower()}{detail['msg'][1:]}; is {_short(detail['input'])}"
-    return document.problem(path, reason)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-_BLOCKS: dict[str, type[BaseModel]] = {
-    "": Source,
-    "persona": PersonaBlock,
-    "rules": RuleBlock,
-    "rules.evidence": EvidenceBlock,
-    "rules.test": TestBlock,
-    "rules.mirror": MirrorBlock,
-    "learning": LearningBlock,
-}
-
-
-def _known(loc: Iterable[str | int]) -> list[str]:
-    model = _BLOCKS.get(".".join(step for step in loc if isinstance(step, str)), Source)
-    return keys_of(model)
+def numbered(persona: str, domains: list[str]) -> list[str]:
+    """Rule ids `<persona>_<domain>_<NN>`, NN counted per domain from 01."""
+    counts: Counter[str] = Counter()
+    ids: list[str] = []
+    for domain in domains:
+        counts[domain] += 1
+        ids.append(f"{persona}_{domain}_{counts[domain]:02d}")
+    return ids
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:

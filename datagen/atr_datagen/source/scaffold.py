@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from atr_data.errors import DataError
 from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, PlannedSession
+from atr_datagen.source.document import UNWRITTEN as TO_WRITE
 from atr_datagen.source.document import nearest
+from atr_datagen.source.grammar import ASKED, NOT_ASKED, TERMS
+from atr_datagen.source.scaffold_pools import DECIDING, outline
 
 _HEADER = """\
 # {sketch}
@@ -18,6 +21,9 @@ persona:
   narrative: TO WRITE  # 120 to 220 words that state no preference
 vocab: {{}}  # at least 12 contacts, 8 places and 6 projects or suppliers, none used over six times
 rules:"""
+
+
+_INSIDE = {"inside": ", with nothing to choose on the rule's dimension"}
 
 
 def scaffold(plan: Plan, persona_id: str) -> str:
@@ -43,44 +49,57 @@ def _rule(persona: PlannedPersona, rule: PlannedRule) -> Iterator[str]:
     yield f"- key: {_key(rule)}"
     yield f"  domain: {rule.domain}"
     yield f"  type: {rule.type}"
-    yield f"  bind: {rule.slot}"
-    if rule.type == "param_enum":
-        yield f"  gold: {rule.gold}"
+    if rule.type != "tool_identity":
+        yield f"  bind: {rule.slot}"
     if rule.blind:
-        yield f"  blind: {rule.blind}"
+        declared = rule.choices.index(rule.blind) + 1 if rule.blind in rule.choices else None
+        yield f"  blind: {f'{{face: face_{declared}}}' if declared else rule.blind}"
     if rule.pinned:
-        yield "  pin: {}"
+        yield f"  pin: {{{TO_WRITE}: {TO_WRITE}}}"
     if rule.sibling is not None:
         yield f"  sibling: {_key(persona.rules[rule.sibling])}"
     if rule.pair:
-        yield f"  pair: {rule.tool}"
-    yield "  text: TO WRITE"
-    yield "  answer: TO WRITE"
-    yield "  default: TO WRITE"
-    yield "  evidence: [{type: inferred, content: TO WRITE}]"
+        yield f"  pair: {rule.pair.replace('.', '_')}"
     yield "  test:"
-    yield "    say: TO WRITE"
+    yield from (f"    {line}" for line in outline(rule))
+    yield "  faces:"
+    for number in range(1, rule.faces + 1):
+        yield from (f"  {line}" for line in _face(rule, number))
+    for name, count in (("asked", ASKED), ("not_asked", NOT_ASKED)):
+        yield f"  {name}:"
+        for hand in ("a", "b"):
+            yield f"    {hand}:"
+            yield from [f"    - {TO_WRITE}"] * count
+    yield f"  about:  # {TERMS[0]} to {TERMS[1]} terms each"
+    yield from (f"    {name}: [{TO_WRITE}]" for name in ("decision", "situation", "beside"))
+
+
+def _face(rule: PlannedRule, number: int) -> Iterator[str]:
+    yield f"- key: face_{number}"
     if rule.type == "param_id":
-        yield "    must: []"
-        yield "    rule_is: []"
-        yield f"    pulls: {{{', '.join(f'{pull.field}: {pull.direction}' for pull in rule.pulls)}}}"
-    yield "    rows: []"
+        yield f'  rule_is: ["{DECIDING} == {TO_WRITE}"]'
+    elif rule.choices:
+        yield f"  {'tool' if rule.type == 'tool_identity' else 'value'}: {rule.choices[number - 1]}"
+    yield from (f"  {name}: {TO_WRITE}" for name in ("text", "answer", "default"))
+    yield f"  evidence: [{{type: inferred, content: {TO_WRITE}}}]"
 
 
 def wishes(persona: PlannedPersona, rule: PlannedRule) -> Iterator[str]:
     """What the plan wants of a rule, in sentences."""
     for pull in rule.pulls:
-        place = f"{pull.rank} of {rule.candidates}"
-        yield f"gold is {place} on {pull.field} ({pull.direction} draws); every pull row is ahead of it"
+        places = ", ".join(map(str, pull.ranks))
+        where = f"{rule.candidates} on {pull.field} ({pull.direction} draws)"
+        yield f"the golds of the faces are {places} of {where}; the pull row is first"
     if rule.trigger:
         yield f"trigger: {rule.trigger}"
     if rule.pair:
         other = next(r for r in persona.rules if r.pair == rule.pair and r is not rule)
-        yield f"scope pair with {_key(other)}: same slot, another trigger, another gold"
-    if rule.type == "tool_identity":
-        yield f"gold {rule.gold}, and not {rule.blind}"
-    if rule.mirrored:
-        yield "with a mirror"
+        yield f"scope pair with {_key(other)}: same slot, another trigger, the same face keys"
+    if rule.type == "param_enum":
+        yield "other values may do for the faces where these are no preference that one could hold"
+    if rule.sibling is not None:
+        sibling = _key(persona.rules[rule.sibling])
+        yield f"fixes the same parameters as {sibling}, which is outside the trigger"
 
 
 def _session(persona: PlannedPersona, session: PlannedSession) -> Iterator[str]:
@@ -88,12 +107,14 @@ def _session(persona: PlannedPersona, session: PlannedSession) -> Iterator[str]:
     if session.drawn:
         yield f"# drawn: {', '.join(f'{slot} = {value}' for slot, value in session.drawn.items())}"
     if session.rule is not None and session.role == "near":
-        yield f"# the other tool of {_key(persona.rules[session.rule])}"
+        yield f"# another tool of {_key(persona.rules[session.rule])}"
+    if session.trigger:
+        yield f"# {session.trigger} the trigger of its rule" + _INSIDE.get(session.trigger, "")
     rule = persona.rules[session.rule] if session.rule is not None and session.role == "direct" else None
     subject = _key(rule) if rule else session.domain
     steps = ", ".join(f'"{tool}()"' for tool in session.path)
     yield f"- {{for: {subject}, role: {session.role}, family: {session.family}, day: {session.day},"
-    yield f"   open: TO WRITE, know: {{}}, rows: [], steps: [{steps}]}}"
+    yield f"   open: {TO_WRITE}, know: {{}}, rows: [], steps: [{steps}]}}"
 
 
 def _key(rule: PlannedRule) -> str:

@@ -11,16 +11,29 @@ from atr_data.episode import RequiredAction
 from atr_datagen.drawn_tools import drawn_tools
 from atr_datagen.source.arguments import coerce, reference_id, resolve_references, unknown_parameter
 from atr_datagen.source.document import Path, nearest
-from atr_datagen.source.grammar import LearningBlock, Problems, RuleBlock
-from atr_datagen.source.predicates import Predicate, items, parse_predicate
+from atr_datagen.source.grammar import FaceBlock, LearningBlock, RuleBlock
+from atr_datagen.source.predicates import Predicate, holds, items, parse_predicate
+from atr_datagen.source.reading import Problems
 from atr_datagen.source.steps import ResolvedStep, parse_step, resolve_step
 from atr_datagen.source.world import Naming, Row, World, read_world
 from atr_ontology import Tool, load_ontology
 
 
 @dataclass(frozen=True, slots=True)
+class FaceScenario:
+    """One face with its gold. `golds` are the objects that it singles out (param_id)."""
+
+    block: FaceBlock
+    path: Path
+    rule_is: Sequence[Predicate]
+    golds: Sequence[Row]
+    required: RequiredAction
+    target: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class TestScenario:
-    """`golds` are the rows tagged so (param_id). `mirror_is` is the other face's rule, empty without one."""
+    """A test, which is the same under every face, and the faces."""
 
     __test__ = False
 
@@ -29,11 +42,12 @@ class TestScenario:
     path: Path
     world: World
     must: Sequence[Predicate]
-    rule_is: Sequence[Predicate]
-    mirror_is: Sequence[Predicate]
-    golds: Sequence[Row]
-    required: RequiredAction
-    target: Mapping[str, Any]
+    faces: Sequence[FaceScenario]
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The attributes that any face decides by."""
+        return tuple(dict.fromkeys(p.field for face in self.faces for p in face.rule_is))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,33 +80,58 @@ def _tool_among(tools: Sequence[Tool], domain: str, name: str) -> Tool:
 def read_test(
     rule: RuleBlock, rule_id: str, index: int, seed: int, persona: str, problems: Problems
 ) -> TestScenario:
-    """The test of a rule whose header is sound. Reports what is wrong in the test block itself."""
+    """The test of a rule whose header is sound. Reports what is wrong in the test block and the faces."""
     path: Path = ("rules", index, "test")
-    test = rule.test
-    tool = domain_tool(rule.domain, rule.tool)
-    world = read_world(test, rule.domain, path, Naming(seed, persona, rule_id), problems)
+    world = read_world(rule.test, rule.domain, path, Naming(seed, persona, rule_id), problems)
     fields = {name for row in world.rows for name in row.attributes}
-    must = _predicates(test.must, fields, (*path, "must"), problems)
-    rule_is = _predicates(test.rule_is, fields, (*path, "rule_is"), problems)
-    mirrored = rule.mirror.rule_is if rule.mirror else []
-    mirror_is = _predicates(mirrored, fields, ("rules", index, "mirror", "rule_is"), problems)
-    target = _target(test.target, tool, rule.domain, world, (*path, "target"), problems)
-    golds = [row for row in world.candidates() if row.tag == "gold"]
-    required = RequiredAction(tool=tool.name)
+    must = _predicates(rule.test.must, fields, (*path, "must"), problems)
+    faces: list[FaceScenario] = []
+    for place, face in enumerate(rule.faces):
+        where: Path = ("rules", index, "faces", place)
+        tool = domain_tool(rule.domain, face.tool or rule.tools[0])
+        rule_is = _predicates(face.rule_is, fields, (*where, "rule_is"), problems)
+        target = _shared_target(rule, tool, world, (*path, "target"), problems)
+        target |= _target(face.target, tool, rule.domain, world, (*where, "target"), problems)
+        golds = [row for row in world.candidates() if rule_is and holds((*must, *rule_is), row.attributes)]
+        required = _required(rule, face, tool, golds, world, where, problems)
+        faces.append(FaceScenario(face, where, rule_is, golds, required, target))
+    if rule.type == "param_id":
+        _told_apart(faces, problems)
+    return TestScenario(rule, rule_id, path, world, must, faces)
+
+
+def _required(
+    rule: RuleBlock,
+    face: FaceBlock,
+    tool: Tool,
+    golds: Sequence[Row],
+    world: World,
+    path: Path,
+    problems: Problems,
+) -> RequiredAction:
     match rule.type:
         case "param_id":
-            required = _id_action(rule, tool, golds, world, path, problems)
+            return _id_action(rule, tool, golds, world, (*path, "rule_is"), problems)
         case "param_enum":
-            arguments = {str(rule.parameter): rule.gold}
-            required = RequiredAction(tool=tool.name, arguments=arguments, compare_args=list(arguments))
+            arguments: dict[str, Any] = {str(rule.parameter): face.value}
+            return RequiredAction(tool=tool.name, arguments=arguments, compare_args=list(arguments))
         case "confirm":
             arguments = {"target_tool": tool.name}
-            pinned = _pinned(rule, tool, world, ("rules", index, "pin"), problems)
+            pinned = _pinned(rule, tool, world, (*path[:2], "pin"), problems)
             arguments |= {"target_params": pinned} if pinned else {}
-            required = RequiredAction(tool=CONFIRMATION, arguments=arguments, compare_args=list(arguments))
+            return RequiredAction(tool=CONFIRMATION, arguments=arguments, compare_args=list(arguments))
         case "tool_identity":
-            pass
-    return TestScenario(rule, rule_id, path, world, must, rule_is, mirror_is, golds, required, target)
+            return RequiredAction(tool=tool.name)
+
+
+def _told_apart(faces: Sequence[FaceScenario], problems: Problems) -> None:
+    owner: dict[frozenset[str], str] = {}
+    for face in faces:
+        keys = frozenset(row.key for row in face.golds)
+        if keys and keys in owner:
+            reason = f"singles out what face {owner[keys]} does, {', '.join(sorted(keys))}"
+            problems.add((*face.path, "rule_is"), reason)
+        owner.setdefault(keys, face.block.key)
 
 
 def read_learning(
@@ -136,6 +175,18 @@ def _predicates(texts: Sequence[str], fields: set[str], path: Path, problems: Pr
     return found
 
 
+def _shared_target(
+    rule: RuleBlock, tool: Tool, world: World, path: Path, problems: Problems
+) -> dict[str, Any]:
+    """What of the test's target a face's tool can take. A parameter that no face's tool has is a mistake."""
+    tools = [domain_tool(rule.domain, name) for name in rule.tools]
+    kept = {name: value for name, value in rule.test.target.items() if tool.parameter(name)}
+    for name in rule.test.target:
+        if not any(other.parameter(name) for other in tools):
+            problems.add((*path, name), unknown_parameter(tool, name))
+    return _target(kept, tool, rule.domain, world, path, problems)
+
+
 def _target(
     raw: Mapping[str, Any], tool: Tool, domain: str, world: World, path: Path, problems: Problems
 ) -> dict[str, Any]:
@@ -177,9 +228,8 @@ def _id_action(
     try:
         found = list(dict.fromkeys(row_argument(row, name, rule.domain, world) for row in golds))
         if not found or (len(found) > 1 and not listed):
-            raise ValueError(
-                f"needs {'a row' if listed else 'exactly one row'} tagged gold; has {len(found)}"
-            )
+            keys = ", ".join(row.key for row in golds) or "none"
+            raise ValueError(f"limits and face are met by {keys}; should be {'any' if listed else 'one'}")
     except ValueError as error:
         problems.add(path, str(error))
     gold = found if listed else next(iter(found), None)

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 from atr_data.episode import Reference
 from atr_datagen.source.document import Path, nearest
-from atr_datagen.source.grammar import PoolBlock, Problems, ScenarioBlock, keys_of
+from atr_datagen.source.grammar import PoolBlock, ScenarioBlock, keys_of
+from atr_datagen.source.reading import Problems
 from atr_ontology import load_ontology
 
-TAGS = ("gold", "pull", "near", "limit", "off")
+TAGS = ("face", "pull", "near", "limit", "off")
 
 
 @dataclass(frozen=True, slots=True)

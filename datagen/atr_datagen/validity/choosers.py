@@ -28,9 +28,7 @@ from atr_datagen.validity.corpus import (
 from atr_datagen.validity.policies import Scores, blind_policies, pick_probability
 from atr_ontology import load_ontology
 
-_STOCK_VALUES = frozenset(
-    "critical all relevance once general_admission refund accept en normal note".split()
-)
+STOCK_VALUES = frozenset("critical all relevance once general_admission refund accept en normal note".split())
 _PASSED_OVER = "shortlist_destinations"
 """A chooser of actions takes it for a tool that only looks."""
 _JUDGED_SLOT, _JUDGED_FAMILY = 6, 4
@@ -65,7 +63,7 @@ def param_enum_shortcuts(corpus: Corpus) -> Metrics:
         "shortcut.param_enum_first": mean([float([*choices(c)][:1] == [c.gold]) for c in tests]),
         "shortcut.param_enum_last": mean([float([*choices(c)][-1:] == [c.gold]) for c in tests]),
         "shortcut.param_enum_random": mean([1 / max(1, len(choices(c))) for c in tests]),
-        "shortcut.stock_value_share": mean([float(c.gold in _STOCK_VALUES) for c in tests]),
+        "shortcut.stock_value_share": mean([float(c.gold in STOCK_VALUES) for c in tests]),
         "shortcut.param_enum_persona_mode": _persona_mode(tests),
     }
 
@@ -101,12 +99,18 @@ def tool_shortcuts(corpus: Corpus) -> Metrics:
     }
 
 
+def tool_words_shared(name: str, said: frozenset[str]) -> int:
+    """How many words a tool's name and description share with a request."""
+    tool = load_ontology().tool(name)
+    return len(words(f"{name.replace('_', ' ')} {tool.description if tool else ''}") & said)
+
+
 def tool_by_words(case: Case, text: str) -> float:
     """How likely the writing tool whose name and description share most words with a text is the gold."""
     specs = [load_ontology().tool(name) for name in case.test.local_env.tools]
     tools = [spec for spec in specs if spec and spec.kind == "write" and spec.name != _PASSED_OVER]
     said = words(text)
-    shared = [len(words(f"{tool.name.replace('_', ' ')} {tool.description}") & said) for tool in tools]
+    shared = [tool_words_shared(tool.name, said) for tool in tools]
     golds = frozenset(place for place, tool in enumerate(tools) if tool.name == case.action.tool)
     return pick_probability(shared, golds) if golds else 0.0
 
@@ -159,7 +163,7 @@ def combined_shortcuts(corpus: Corpus, scores: Scores, parts: Metrics) -> Metric
     trained = {
         "param_id": _trained_policy(scores, tests["param_id"], by_tool),
         "param_enum": _trained_bet(tests["param_enum"], slot, gold_value, choices),
-        "tool_identity": _trained_bet(tests["tool_identity"], family, gold_tool, lambda case: ()),
+        "tool_identity": _trained_bet(tests["tool_identity"], family, gold_tool, _offered_rivals),
         "confirm": 0.0,
     }
     naive = (
@@ -177,6 +181,10 @@ def combined_shortcuts(corpus: Corpus, scores: Scores, parts: Metrics) -> Metric
         "shortcut.best_lopo_confirming_everything": (lopo + len(tests["confirm"])) / total,
         "shortcut.naive_default_agent": naive / total,
     }
+
+
+def _offered_rivals(case: Case) -> set[str]:
+    return {*family(case)} & {*case.test.local_env.tools} if len(family(case)) > 1 else {*family(case)}
 
 
 def _total(scores: Scores, policy: str, tests: Iterable[Case]) -> float:
@@ -202,7 +210,7 @@ def _trained_bet(
     for case in tests:
         members = groups[group(case)]
         seen = Counter(gold(other) for other in _others(case, members))
-        known = {*options(case), *map(gold, members)}
+        known = {*options(case), *seen}
         for bet, sign in enumerate((1, -1)):
             top = max(sign * seen[option] for option in known)
             tied = [option for option in known if sign * seen[option] == top]

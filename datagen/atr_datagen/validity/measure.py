@@ -9,6 +9,7 @@ from atr_datagen.validity import choosers
 from atr_datagen.validity.corpus import Corpus, Metrics
 from atr_datagen.validity.counts import counts, distribution, structure
 from atr_datagen.validity.leaks import leaks
+from atr_datagen.validity.limit_twin import limit_twin
 from atr_datagen.validity.policies import param_id_shortcuts, policy_scores, pools
 from atr_datagen.validity.variety import variety
 
@@ -36,6 +37,7 @@ def shape(corpus: Corpus) -> Metrics:
     """What a chooser makes of places, numbers and frequencies alone."""
     scores = policy_scores(corpus)
     parts = {
+        **limit_twin(corpus),
         **param_id_shortcuts(scores),
         **choosers.param_enum_shortcuts(corpus),
         **choosers.tool_shortcuts(corpus),

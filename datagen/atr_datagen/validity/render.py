@@ -20,7 +20,6 @@ def as_json(metrics: Metrics) -> str:
             "comparison": verdict.bound.comparison,
             "bound": verdict.limit,
             "value": verdict.found,
-            **({"judged_by": verdict.bound.judged_by} if verdict.bound.judged_by else {}),
             "pass": verdict.ok,
             **({"reason": verdict.reason} if verdict.reason else {}),
         }
@@ -50,9 +49,8 @@ def as_markdown(metrics: Metrics) -> str:
 
 def _line(verdict: Verdict) -> tuple[str, ...]:
     bound = verdict.bound
-    judged_by = f", judged by `{bound.judged_by}`" if bound.judged_by else ""
     return (
-        f"`{bound.metric}`{judged_by}",
+        f"`{bound.metric}`",
         shown(verdict.found),
         bound.comparison,
         f"{verdict.limit:g}",

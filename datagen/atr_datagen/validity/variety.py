@@ -29,7 +29,6 @@ def variety(corpus: Corpus) -> Metrics:
     return {
         **_rules(corpus),
         "dup.binding_top_share": max(bindings(corpus).values()) / len(corpus.tests),
-        "dup.binding_top_share_by_target": max(bindings_by_target(corpus).values()) / len(corpus.tests),
         "dup.instruction_pairs_ge_0.6": _alike(words(case.test.instruction) for case in corpus.tests),
         **_learning(corpus),
         "dup.cross_persona_ref_names": _shared_names(corpus),
@@ -63,19 +62,15 @@ def bindings(corpus: Corpus) -> Counter[tuple[str, ...]]:
     return found
 
 
-def bindings_by_target(corpus: Corpus) -> Counter[tuple[str, ...]]:
-    """As bindings, where a confirmation counts for the tool that is to be confirmed: what one learns of
-    confirming an order says nothing of confirming a reply."""
-    found = Counter[tuple[str, ...]]()
-    for case in corpus.tests:
-        target = (acting_tool(case),) if case.rule.check_type == "confirm" else ()
-        found[(*_binding(case), *target)] += case.rule.check_type != "param_id"
-    return found
-
-
 def _binding(case: Case) -> tuple[str, ...]:
+    """A confirmation counts for the tool that is to be confirmed: what one learns of confirming an order says
+    nothing of confirming a reply."""
     values = [str(case.action.arguments.get(name)) for name in compared(case)]
-    return (case.action.tool, *(values if case.rule.check_type == "param_enum" else ()))
+    return (
+        case.rule.check_type,
+        acting_tool(case) if case.rule.check_type == "confirm" else case.action.tool,
+        *(values if case.rule.check_type == "param_enum" else ()),
+    )
 
 
 def _learning(corpus: Corpus) -> Metrics:

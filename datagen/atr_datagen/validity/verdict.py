@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -30,23 +30,19 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`small` is the bound for five personas and more where that of the whole set is too tight for a part.
-
-    `judged_by` is the measure that is held to the bound in place of `metric`.
-    """
+    """`small` is the bound for five personas and more where that of the whole set is too tight for a part."""
 
     metric: str
     comparison: Comparison
     value: float
     scope: Scope = Scope.WHOLE
     small: float | None = None
-    judged_by: str | None = None
+    in_sample: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`ok` is None when the bound was not judged; `reason` says why then. `found` is the bound's metric, or
-    the measure that it is judged by."""
+    """`ok` is None when the bound was not judged; `reason` says why then."""
 
     bound: Bound
     limit: float
@@ -59,7 +55,6 @@ class Verdict:
         text = (
             f"{mark:<4}  {self.bound.metric:<42} {shown(self.found)} {self.bound.comparison} {self.limit:g}"
         )
-        text += f"  (judged by {self.bound.judged_by})" if self.bound.judged_by else ""
         return f"{text}  (not judged: {self.reason})" if self.reason else text
 
 
@@ -67,13 +62,24 @@ def shown(value: float | int | str) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def judge(metrics: Metrics) -> list[Verdict]:
-    """One verdict per bound. A part of the dataset is held to the bounds that make sense for its size."""
+Expected = Mapping[str, tuple[float, float]]
+"""Measure to its mean and standard deviation over the draws of faces."""
+DEVIATIONS = 3
+"""How far above its expectation an in-sample measure may lie."""
+
+
+def judge(metrics: Metrics, expected: Expected | None = None) -> list[Verdict]:
+    """One verdict per bound. A part of the dataset is held to the bounds that make sense for its size, and
+    in-sample measures to their expectation where one is given."""
     personas = int(metrics["counts.personas"])
-    return [_verdict(bound, number(metrics, bound.judged_by or bound.metric), personas) for bound in GATES]
+    return [_verdict(bound, number(metrics, bound.metric), personas, expected or {}) for bound in GATES]
 
 
-def _verdict(bound: Bound, found: float, personas: int) -> Verdict:
+def _verdict(bound: Bound, found: float, personas: int, expected: Expected) -> Verdict:
+    if bound.in_sample and bound.metric in expected:
+        mean, deviation = expected[bound.metric]
+        limit = round(mean + DEVIATIONS * deviation, 3)
+        return Verdict(bound, limit, found, within(bound, found, limit))
     if personas >= bound.scope:
         return Verdict(bound, bound.value, found, within(bound, found, bound.value))
     if bound.small is not None and personas >= Scope.FIVE:
@@ -107,17 +113,18 @@ def _bounds() -> Iterator[Bound]:
     yield Bound("pool.gold_least_popularity_share", "<=", 0.35)
     yield Bound("pool.gold_best_price_share", "<=", 0.20, five)
     yield Bound("pool.gold_dearest_share", "<=", 0.35)
+    yield Bound("shortcut.limit_twin", "<=", 0.36, small=0.45)
     yield Bound("shortcut.param_id_best", "<=", 0.32, small=0.40)
     yield Bound("shortcut.history_param_id", "<=", 0.32, small=0.40)
-    yield Bound("shortcut.param_enum_majority", "<=", 0.46)
-    yield Bound("shortcut.enum_group_max_share", "<=", 0.50)
-    yield Bound("shortcut.tool_identity_majority", "<=", 0.64)
-    yield Bound("shortcut.tool_family_max_share", "<=", 0.67)
+    yield Bound("shortcut.param_enum_majority", "<=", 0.46, in_sample=True)
+    yield Bound("shortcut.enum_group_max_share", "<=", 0.50, in_sample=True)
+    yield Bound("shortcut.tool_identity_majority", "<=", 0.64, in_sample=True)
+    yield Bound("shortcut.tool_family_max_share", "<=", 0.67, in_sample=True)
     yield Bound("shortcut.tool_identity_overlap", "<=", 0.25)
     yield Bound("shortcut.stock_value_share", "<=", 0.30)
     yield Bound("shortcut.naive_default_agent", "<=", 0.18, five)
     yield Bound("scoring.target_unchecked_share", "==", 0.0, any_)
-    yield Bound("shortcut.best_in_sample", "<=", 0.45)
+    yield Bound("shortcut.best_in_sample", "<=", 0.45, in_sample=True)
     yield Bound("shortcut.best_lopo", "<=", 0.36, small=0.45)
     yield Bound("shortcut.best_lopo_confirming_everything", "<=", 0.45)
     yield Bound("ask.distinct_slots", ">=", 42)
@@ -139,8 +146,7 @@ def _bounds() -> Iterator[Bound]:
     yield Bound("dup.rule_pairs_ge_0.6", "==", 0, any_)
     yield Bound("dup.rule_pairs_ge_0.4", "<=", 6, any_)
     yield Bound("dup.instruction_pairs_ge_0.6", "==", 0, any_)
-    # The 24 confirm rules bind one tool, get_user_confirmation, and would alone be 8 % of the rules.
-    yield Bound("dup.binding_top_share", "<=", 0.035, judged_by="dup.binding_top_share_by_target")
+    yield Bound("dup.binding_top_share", "<=", 0.035)
     yield Bound("dup.distinct_openings", ">=", 480)
     yield Bound("dup.top_opening_share", "<=", 0.006)
     yield Bound("dup.distinct_trajectories", ">=", 120)

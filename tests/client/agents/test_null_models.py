@@ -305,6 +305,37 @@ def test_only_models_without_a_rule_are_rule_blind() -> None:
     assert not any(OFFLINE_MODELS[name].privileged for name in RULE_BLIND_MODELS)
 
 
+async def calls_of(tmp_path: Path, model: str) -> list[tuple[str, dict[str, Any]]]:
+    (cell,) = plan(tmp_path, [model])
+    report = await run_sweep([cell])
+    assert [row["error"] for row in report.sorted_rows] == [None]
+    (path,) = (tmp_path / "outputs").rglob("trajectories/*test*.json")
+    messages = load_trajectory(path).messages
+    return [(call.name, call.arguments) for m in messages for call in m.tool_calls or ()]
+
+
+async def test_confirming_announces_its_write_and_then_makes_it(tmp_path: Path) -> None:
+    write(tmp_path / "episodes", episode("pp_a", buying("pp_a", "oak")))
+    calls = dict(await calls_of(tmp_path, "offline/confirming"))
+    assert calls["get_user_confirmation"]["target_tool"] == "place_order"
+    assert calls["get_user_confirmation"]["target_params"] == calls["place_order"]
+    assert calls["place_order"]["product_id"] == "prd_oak"
+
+
+async def test_spraying_calls_every_tool_that_writes_once(tmp_path: Path) -> None:
+    write(tmp_path / "episodes", episode("pp_a", returning("pp_a", "refund")))
+    names = [name for name, _ in await calls_of(tmp_path, "offline/spraying")]
+    reading = ("search_", "compare_", "track_", "review_")
+    writing = [t.name for t in load_ontology().domain("commerce").tools if not t.name.startswith(reading)]
+    assert all(names.count(name) == 1 for name in writing) and names[-1] == "finish_session"
+    assert "get_user_confirmation" not in names
+
+
+def test_no_model_is_held_against_reflexes() -> None:
+    assert not {"offline/confirming", "offline/spraying"} & set(RULE_BLIND_MODELS)
+    assert {"offline/confirming", "offline/spraying"} <= OFFLINE_MODELS.keys()
+
+
 def test_nulls_are_added_once_and_play_no_learning_session() -> None:
     config = null_config(load_config("quickstart"))
     assert config.variants == ["oracle_target"]
