@@ -89,8 +89,9 @@ def run_command(request: RunRequest) -> int:
 async def _sweep(
     cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
 ) -> None:
+    clients.notices.show = progress.model_waits
+    told = Told()
     async with anyio.create_task_group() as tasks:
-        told = Told()
         tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
         async with clients:
             await run_sweep(cells, at_once=at_once, progress=progress, report=report)

@@ -15,7 +15,7 @@ from atr_client.outputs.companion_table import LEGEND, companion_table
 from atr_client.outputs.evaluations import read_evaluation, told_differences
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.rows import Row
+from atr_client.outputs.rows import Row, made_calls
 from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
 from atr_data import DataError
 from atr_evaluator import PayoffRow, payoff_table, pooled_companions
@@ -65,7 +65,7 @@ def _table(rows: Sequence[Row], model: str) -> Table:
     for kind in sorted(kinds, key=lambda kind: kind[0]):
         found = {row.variant: row for row in cuts if (row.domain is not None, _label(row)) == kind}
         table.add_row(kind[1], *(_percent(found.get(variant)) for variant in variants))
-    if any(row.get("tok_agent_calls") for row in rows):
+    if any(made_calls(row) for row in rows):
         table.add_row("cost", *(_cost(rows, variant) for variant in variants))
     return table
 
