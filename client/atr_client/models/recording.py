@@ -192,11 +192,8 @@ def canonical(model_id: str, request: WireRequest) -> dict[str, Any]:
 
 
 def _as_line(line: Mapping[str, Any]) -> bytes:
-    """Text that no encoding can carry is written as JSON escapes it: a plain run survives it too."""
-    try:
-        return (json.dumps(line, ensure_ascii=False) + "\n").encode()
-    except UnicodeEncodeError:
-        return (json.dumps(line) + "\n").encode()
+    """Text that no encoding can carry is replaced sign by sign: a plain run survives it too."""
+    return (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def _digest(value: Any) -> str:

@@ -41,7 +41,7 @@ async def with_retries(
     policy: RetryPolicy,
     *,
     model: str,
-    sleep: Sleep = anyio.sleep,
+    sleep: Sleep | None = None,
     notices: WaitNotices | None = None,
 ) -> Result:
     """The result of the first attempt that succeeds. Each failed attempt is logged with its wait, and told
@@ -74,7 +74,7 @@ async def with_retries(
         wait=wait,
         retry=retry_if_exception(lambda error: isinstance(error, WireError) and error.retryable),
         before_sleep=tell,
-        sleep=sleep,
+        sleep=sleep or anyio.sleep,
         reraise=True,
     )
 

@@ -171,6 +171,24 @@ def done_row(
     return {**row, **here, "runs_dir": str(folder.path), "skipped": True}
 
 
+class _AbortedRow(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    error: str
+    aborted: bool = False
+    stopped: bool = False
+    module: str | None = None
+    session: str | None = None
+
+
+def aborted_row(folder: CellFolder) -> Row | None:
+    """Why the last run of a cell broke off, or None when it did not."""
+    try:
+        return _AbortedRow.model_validate(read_json(folder.aborted)).model_dump(exclude_unset=True)
+    except (DataError, ValidationError):
+        return None
+
+
 def _asked_for_a_rule(trajectory: Trajectory) -> bool:
     return any(e.kind == "route_decision" and e.route == "rule" for e in trajectory.interaction_events)
 

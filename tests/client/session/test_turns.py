@@ -14,6 +14,7 @@ import anyio
 import pytest
 from mcp import StdioServerParameters
 
+from atr_client.cell.episode_runner import offline_users
 from atr_client.errors import CellAbort, ModelError
 from atr_client.models.base import AgentModel, Finish, ModelReply, Privileged, ToolSpec
 from atr_client.session.environments import open_environment
@@ -24,6 +25,7 @@ from atr_data.calls import CallLog, CallRecord, read_calls
 from atr_data.episode import Episode
 from atr_data.trajectory import Message, ToolCall, Trajectory
 from atr_servers import build_server
+from tests.support.cells import small_episode
 
 FILE = {"id": "fil_1", "type": "file", "attributes": {"name": "scan.pdf", "file_type": "pdf"}}
 EPISODE = Episode.model_validate(
@@ -288,3 +290,50 @@ async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_noth
     assert caught.value.module == "environment"
     answered = [record for record in read_calls(path) if isinstance(record, CallRecord)]
     assert [(call.tool, call.is_error) for call in answered] == [("list_files", False)]
+
+
+@pytest.mark.parametrize("order", [("good", "bad"), ("bad", "good"), ("bad", "good", "bad")])
+async def test_one_productive_call_makes_a_turn_productive_wherever_it_stands(order: Sequence[str]) -> None:
+    """Five idle turns would end a learning session."""
+    trajectory = await learn([order] * 5)
+    assert (trajectory.termination_reason, trajectory.step_count) == ("max_steps", 5)
+
+
+@pytest.mark.parametrize("body", ['{"count": 0, "files": []}', "error"])
+async def test_five_turns_without_a_productive_call_end_a_learning_session(body: str) -> None:
+    trajectory = await learn([("bad", "bad")] * 6, bad=body)
+    assert (trajectory.termination_reason, trajectory.termination_subreason) == (
+        "task_no_progress",
+        "tool_loop",
+    )
+    assert trajectory.step_count == 5
+
+
+async def learn(turns: Sequence[Sequence[str]], bad: str = "error") -> Trajectory:
+    """A learning session with as many steps as turns; a turn calls tools that are `good` or `bad`."""
+
+    class Tools:
+        async def tools(self) -> Sequence[ToolSpec]:
+            return []
+
+        async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            if call.name == "good":
+                return ToolOutcome("{}", False)
+            return ToolOutcome(bad, bad == "error")
+
+    replies = [
+        ModelReply(tool_calls=[ToolCall(id=f"c{turn}_{n}", name=name) for n, name in enumerate(names)])
+        for turn, names in enumerate(turns)
+    ]
+    episode = small_episode(learning=1, tests=0)
+    session = episode.learning_sessions[0]
+    return await run_session(
+        episode=episode,
+        session=session,
+        variant="default",
+        model=Script(*replies),
+        memory_context=None,
+        user=offline_users()(episode, session),
+        environment=Tools(),
+        settings=SessionSettings(max_steps=len(turns)),
+    )

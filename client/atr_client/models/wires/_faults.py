@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -78,21 +78,23 @@ def fault(
     endpoint: Endpoint,
     *,
     status: int | None = None,
-    code: str = "",
+    codes: Iterable[object] = (),
     headers: Mapping[str, str] | None = None,
     retryable: bool | None = None,
 ) -> WireError | ContextOverflow:
     """The exception for a failed call: ContextOverflow when the provider says that the conversation is too
     long, else WireError. `status` None: no answer came, or none that can be used; such a call may be tried
-    again unless `retryable` says otherwise. `code` is the provider's word for the fault where the reason does
-    not hold it. The text is one line and holds no key."""
+    again unless `retryable` says otherwise. `codes` are the provider's words for the fault, where the reason
+    does not hold them. The text is one line and holds no key."""
     if len(endpoint.api_key) >= _SHORTEST_KEY:
         reason = reason.replace(endpoint.api_key, "[key]")
     text = " ".join(reason.split())[:_REASON_LENGTH]
     refused = status is None or 400 <= status < 500
     if refused and status != 429 and _OVERFLOW.search(text):
         return ContextOverflow(text)
-    final = status in FINAL_STATUS or (refused and _FINAL.search(f"{code} {text}") is not None)
+    final = status in FINAL_STATUS or (
+        refused and _FINAL.search(" ".join([*map(str, codes), text])) is not None
+    )
     if retryable is None:
         retryable = status is None or status in RETRYABLE_STATUS
     return WireError(
@@ -110,7 +112,7 @@ def told_in_reply(
     """The exception for a fault that stands in the body of an answer with status 200. What its code says goes
     as if it were the status; `retryable` says what becomes of a code that is not known."""
     fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {"message": error}
-    codes = [fields[key] for key in ("code", "type", "status") if fields.get(key) not in (None, "")]
+    codes = codes_in(fields)
     words = [code for code in codes if isinstance(code, str) and not code.isdecimal()]
     status = next((number for code in codes if (number := _status(code)) is not None), None)
     reason = " ".join(str(part) for part in (fields.get("message"), *words[:1]) if part)
@@ -118,9 +120,17 @@ def told_in_reply(
         f"{prefix}{reason or error or 'no reason given'}",
         endpoint,
         status=status,
-        code=" ".join(words),
+        codes=words,
         retryable=None if status else retryable,
     )
+
+
+def codes_in(body: object) -> list[object]:
+    """The provider's words and numbers for a fault, from an error or the body around it."""
+    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    if isinstance(inner := fields.get("error"), dict):
+        fields = cast("dict[str, Any]", inner)
+    return [fields[key] for key in ("code", "type", "status") if fields.get(key) not in (None, "")]
 
 
 def _status(code: object) -> int | None:

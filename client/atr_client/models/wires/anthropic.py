@@ -19,7 +19,7 @@ from atr_client.models.wires._calls import (
     stored_payload,
 )
 from atr_client.models.wires._counting import IfObject, Tokens, counted, total_of
-from atr_client.models.wires._faults import fault
+from atr_client.models.wires._faults import codes_in, fault
 from atr_client.models.wires._http import check_endpoint, is_loopback, request_body
 from atr_client.models.wires._reading import Part, Word, as_it_came, served_model, shaped
 from atr_client.models.wires._turns import alternating
@@ -137,8 +137,9 @@ class _MessagesWire:
 
 
 def _refusal(error: APIStatusError, endpoint: Endpoint) -> WireError | ContextOverflow:
-    text, code = error.api_message or error.message, str(error.type or "")
-    return fault(text, endpoint, status=error.status_code, code=code, headers=error.response.headers)
+    status, headers = error.status_code, error.response.headers
+    text = error.api_message or error.message
+    return fault(text, endpoint, status=status, codes=codes_in(error.body), headers=headers)
 
 
 def _fields(request: WireRequest, endpoint: Endpoint) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import CallIds, finish_of, read_call
 from atr_client.models.wires._counting import IfObject, Tokens, counted, total_of
-from atr_client.models.wires._faults import fault
+from atr_client.models.wires._faults import codes_in, fault
 from atr_client.models.wires._gemini_contents import contents_of
 from atr_client.models.wires._http import check_endpoint, is_loopback, request_body
 from atr_client.models.wires._reading import Part, Word, as_it_came, served_model, shaped
@@ -171,8 +171,8 @@ def _refusal(error: Any, endpoint: Endpoint) -> WireError | ContextOverflow:
     delay = _retry_delay(error.details)
     if delay is not None:
         headers.setdefault("retry-after", delay)
-    code = str(error.status or "")
-    return fault(error.message or str(error), endpoint, status=error.code, code=code, headers=headers)
+    text, codes = error.message or str(error), codes_in(error.details)
+    return fault(text, endpoint, status=error.code, codes=codes, headers=headers)
 
 
 def _retry_delay(body: Any) -> str | None:
