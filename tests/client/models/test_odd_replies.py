@@ -60,7 +60,7 @@ async def play(
                     memory_context=None,
                     user=None,
                     environment=environment,
-                    settings=SessionSettings(),
+                    settings=SessionSettings(max_steps=50),
                 )
     finally:
         await opened.aclose()
@@ -98,18 +98,21 @@ NAMES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 async def test_a_name_is_kept_in_transcript_and_log_and_goes_back_legal(
-    wire: WireFormat, name: Any, canned_server: CannedServer, tmp_path: Path
+    wire: WireFormat, canned_server: CannedServer, tmp_path: Path
 ):
-    trajectory, calls = await play(wire, canned_server, tmp_path, reply_of(wire, ("c1", name, "{}")))
-    kept = name.replace("\ud800", "?") if isinstance(name, str) else "7" if name == 7 else ""
-    assert [call.name for call in trajectory.messages[2].tool_calls or ()] == [kept]
-    assert [(call.tool, call.is_error) for call in calls] == [(kept, True)]
-    assert "Unknown tool" in (trajectory.messages[3].content or "")
-    assert trajectory.reply_faults == {"unknown_tool": 1}
-    (sent,) = sent_names(wire, canned_server.bodies[1])
-    assert sent not in ("archive_files", "", kept)
+    reply = reply_of(wire, *((f"c{n}", name, "{}") for n, name in enumerate(NAMES.values())))
+    trajectory, calls = await play(wire, canned_server, tmp_path, reply)
+    kept = {what: name if isinstance(name, str) else "" for what, name in NAMES.items()}
+    kept |= {"surrogate": "a?b", "number": "7"}
+    said = [call.name for call in trajectory.messages[2].tool_calls or ()]
+    assert dict(zip(NAMES, said, strict=True)) == kept
+    assert [(call.tool, call.is_error) for call in calls] == [(name, True) for name in said]
+    answers = [message.content or "" for message in trajectory.messages[3 : 3 + len(NAMES)]]
+    assert all("Unknown tool" in answer for answer in answers)
+    assert trajectory.reply_faults == {"unknown_tool": len(NAMES)}
+    for name, sent in zip(said, sent_names(wire, canned_server.bodies[1]), strict=True):
+        assert sent not in ("archive_files", "", name)
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -159,21 +162,20 @@ ARGUMENTS: dict[str, tuple[Any, str | None]] = {
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize(("arguments", "problem"), ARGUMENTS.values(), ids=ARGUMENTS)
 async def test_arguments_go_back_as_an_object_and_stay_in_the_log_as_sent(
-    wire: WireFormat, arguments: Any, problem: str | None, canned_server: CannedServer, tmp_path: Path
+    wire: WireFormat, canned_server: CannedServer, tmp_path: Path
 ):
-    reply = reply_of(wire, ("c1", "archive_files", arguments))
-    trajectory, calls = await play(wire, canned_server, tmp_path, reply)
-    (call,) = trajectory.messages[2].tool_calls or []
-    (record,) = calls
-    read = FILE if arguments in (FILE, json.dumps(FILE)) else {}
-    assert (call.arguments, record.arguments) == (read, read)
-    assert (problem or "") in (call.parse_error or "")
-    assert (call.parse_error is None) == (problem is None)
-    raw = None if problem is None else arguments if isinstance(arguments, str) else json.dumps(arguments)
-    assert record.raw_arguments == call.raw_arguments == raw
-    assert record.note == (None if problem is None else "answered by the harness")
+    sent = [(what, "archive_files", arguments) for what, (arguments, _) in ARGUMENTS.items()]
+    trajectory, calls = await play(wire, canned_server, tmp_path, reply_of(wire, *sent))
+    said = trajectory.messages[2].tool_calls or ()
+    for call, record, (arguments, problem) in zip(said, calls, ARGUMENTS.values(), strict=True):
+        read = FILE if arguments in (FILE, json.dumps(FILE)) else {}
+        assert (call.arguments, record.arguments) == (read, read), call.id
+        assert (problem or "") in (call.parse_error or ""), call.id
+        assert (call.parse_error is None) == (problem is None), call.id
+        raw = arguments if isinstance(arguments, str) else json.dumps(arguments) if problem else None
+        assert record.raw_arguments == call.raw_arguments == (raw if problem else None), call.id
+        assert record.note == (problem and "answered by the harness"), call.id
 
 
 IDS: dict[str, list[Any]] = {
@@ -192,31 +194,31 @@ IDS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
 async def test_ids_are_legal_and_single_and_results_name_them(
-    wire: WireFormat, ids: list[Any], canned_server: CannedServer, tmp_path: Path
+    wire: WireFormat, canned_server: CannedServer, tmp_path: Path
 ):
-    once = reply_of(wire, *((id_, "archive_files", FILE) for id_ in ids))
-    trajectory, calls = await play(wire, canned_server, tmp_path, once, once)
+    replies = [
+        reply_of(wire, *((call_id, "archive_files", FILE) for call_id in ids))
+        for ids in IDS.values()
+        for _ in range(2)
+    ]
+    trajectory, calls = await play(wire, canned_server, tmp_path, *replies)
     results = [message.tool_call_id for message in trajectory.messages if message.role == "tool"]
     assert results[:-1] == [call.call_id for call in calls]
-    assert len(set(results)) == 2 * len(ids) + 1
+    assert len(set(results)) == len(results) == 2 * sum(map(len, IDS.values())) + 1
 
 
-SAID: dict[str, Any] = {"text": "Let me see.", "empty": "", "blank": " \n", "null": None}
+SAID: Sequence[str | None] = ("Let me see.", "", " \n", None)
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.parametrize("content", SAID.values(), ids=SAID)
-@pytest.mark.parametrize("with_call", [True, False], ids=["with_call", "alone"])
-async def test_contents_of_any_kind_go_back(
-    wire: WireFormat, content: Any, with_call: bool, canned_server: CannedServer, tmp_path: Path
-):
-    calls: list[Call] = [("c1", "archive_files", FILE)] if with_call else []
-    trajectory, _ = await play(wire, canned_server, tmp_path, reply_of(wire, *calls, content=content))
-    assert trajectory.messages[2].content in (content, None)
-    empty = not with_call and not (content or "").strip()
-    assert trajectory.reply_faults == ({"empty_reply": 1} if empty else {})
+async def test_contents_of_any_kind_go_back(wire: WireFormat, canned_server: CannedServer, tmp_path: Path):
+    with_calls = [reply_of(wire, ("c", "archive_files", FILE), content=said) for said in SAID]
+    alone = [reply_of(wire, content=said) for blank in SAID[1:] for said in (blank, SAID[0])]
+    trajectory, _ = await play(wire, canned_server, tmp_path, *with_calls, *alone)
+    contents = [message.content for message in trajectory.messages if message.role == "assistant"]
+    assert [said or None for said in contents[:-1]] == [*(said or None for said in SAID), *[SAID[0]] * 3]
+    assert trajectory.reply_faults["empty_reply"] == 3
 
 
 @pytest.mark.parametrize("wire", WIRES)
