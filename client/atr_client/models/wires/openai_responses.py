@@ -7,6 +7,7 @@ from itertools import chain, groupby
 from typing import Any, cast
 
 from atr_client.models.base import Finish, ModelReply, ToolSpec
+from atr_client.models.call_ids import unique_id
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import (
     CallIds,
@@ -171,15 +172,16 @@ def _kept(payload: list[dict[str, Any]], calls: Sequence[ToolCall]) -> Iterator[
 
 
 def _named_once(items: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The items, each id of a call's item once: the API refuses a second one, and needs none there."""
+    """The items, with another id for each that was there before: the API refuses a second one. What is no
+    text is no id, and is left out."""
     seen: set[str] = set()
     for item in items:
-        if item.get("type") == "function_call" and (name := item.get("id")) is not None:
-            if not isinstance(name, str) or name in seen:
-                item = {key: value for key, value in item.items() if key != "id"}
-            else:
-                seen.add(name)
-        yield item
+        name = item.get("id")
+        if isinstance(name, str):
+            seen.add(unique := unique_id(name, seen))
+            yield {**item, "id": unique}
+        else:
+            yield {key: value for key, value in item.items() if key != "id"}
 
 
 def _reply(
