@@ -53,6 +53,15 @@ class ModelError(ClientError):
     """A model call failed for good: retries are spent, or the provider refused it."""
 
 
+class ModelStopped(ModelError):
+    """The provider refuses the model for good, or for longer than anybody waits: no call to it is made any
+    more. The message holds the provider's words."""
+
+
+class DamagedRecording(ModelError):
+    """A line of a replay's store cannot be read. The message names file and line."""
+
+
 class NotRecorded(ModelError):
     """A replay's store has no such call. The message shows how the nearest recorded request differs."""
 
@@ -63,10 +72,18 @@ class ContextOverflow(ModelError):
 
 class WireError(ClientError):
     """A call failed at the provider or on the way. `status` is the HTTP status, None when there was no
-    answer; `retry_after` in seconds, as the provider asked. The message is the provider's, without keys."""
+    answer; `retry_after` in seconds, as the provider asked. `final`: the provider would refuse every other
+    call to the model too. The message is the provider's, without keys."""
 
     def __init__(
-        self, reason: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None
+        self,
+        reason: str,
+        *,
+        retryable: bool,
+        final: bool = False,
+        status: int | None = None,
+        retry_after: float | None = None,
     ) -> None:
-        self.retryable, self.status, self.retry_after = retryable, status, retry_after
+        self.retryable, self.final = retryable, final
+        self.status, self.retry_after = status, retry_after
         super().__init__(reason)

@@ -41,7 +41,8 @@ class SessionEnd(SessionRecord):
 class CallRecord(SessionRecord):
     """One call. `turn_idx` is the assistant message that made it (for the harness: the message index it
     was made at), `arguments` are those that were sent, `result` is the text that came back, `seconds` the
-    wall time. `note` tells what the receiving side did beyond the call, such as an argument it dropped."""
+    wall time. `note` tells what the receiving side did beyond the call, such as an argument it dropped.
+    `raw_arguments` is the text of arguments that could not be used: `arguments` are {} then."""
 
     record: Literal["call"] = "call"
     turn_idx: int
@@ -54,6 +55,7 @@ class CallRecord(SessionRecord):
     is_error: bool
     seconds: float
     note: str | None = None
+    raw_arguments: str | None = None
 
 
 LogRecord = SessionStart | SessionEnd | CallRecord

@@ -17,7 +17,8 @@ def spoken(value: object) -> str:
 
 
 class ToolCall(BaseModel):
-    """A call as the model sent it. `parse_error` tells why arguments could not be used; they are {} then."""
+    """A call as the model sent it. `parse_error` tells why arguments could not be used; they are {} then, and
+    `raw_arguments` holds their text."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -26,6 +27,7 @@ class ToolCall(BaseModel):
     arguments: dict[str, Any] = Field(default_factory=dict)
     requestor: Literal["assistant", "user"] = "assistant"
     parse_error: str | None = None
+    raw_arguments: str | None = None
 
     def text(self, argument: str) -> str:
         """An argument as it is spoken, "" when it was left out."""

@@ -18,9 +18,12 @@ Count = Annotated[int, BeforeValidator(_zero_for_null)]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls; `calls` counts the successful calls that reported usage.
+    """Tokens of one or more model calls; `calls` counts the successful calls that reported usage, and
+    `calls_without_usage` those of which nobody knows what they took.
 
-    `cost_usd` in US dollars; None when the price of any of the calls is unknown.
+    `cost_usd` in US dollars; None when the price or the tokens of any of the calls are unknown.
+    `estimated_usd` is the cost with an estimate in place of what was not reported; None when every call
+    reported its usage, or when there is no price.
     """
 
     prompt_tokens: Count = 0
@@ -30,20 +33,39 @@ class Usage:
     prompt_cache_hit_tokens: Count = 0
     reasoning_tokens: Count = 0
     calls: Count = 0
+    calls_without_usage: Count = 0
     cost_usd: float | None = None
+    estimated_usd: float | None = None
+
+    @property
+    def made_calls(self) -> bool:
+        """Whether a model was called at all."""
+        return bool(self.calls or self.calls_without_usage)
+
+    @property
+    def metered_usd(self) -> float | None:
+        """What a limit on cost counts: the cost, else the estimate of it."""
+        return self.estimated_usd if self.cost_usd is None else self.cost_usd
 
     def counters(self) -> dict[str, int]:
-        """The counts by name, without the cost."""
+        """The counts of what was reported, by name."""
         counted = asdict(self)
-        del counted["cost_usd"]
+        for name in ("calls_without_usage", "cost_usd", "estimated_usd"):
+            del counted[name]
         return counted
 
     def __add__(self, other: Usage) -> Usage:
         mine, theirs = self.counters(), other.counters()
-        summed = {name: mine[name] + theirs[name] for name in mine}
-        return Usage(**summed, cost_usd=self._cost_with(other))
+        parts = [usage for usage in (self, other) if usage.made_calls]
+        unreported = self.calls_without_usage + other.calls_without_usage
+        return Usage(
+            **{name: mine[name] + theirs[name] for name in mine},
+            calls_without_usage=unreported,
+            cost_usd=_sum_if_known([usage.cost_usd for usage in parts]),
+            estimated_usd=_sum_if_known([usage.metered_usd for usage in parts]) if unreported else None,
+        )
 
-    def _cost_with(self, other: Usage) -> float | None:
-        costs = [usage.cost_usd for usage in (self, other) if usage.calls]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if costs and len(known) == len(costs) else None
+
+def _sum_if_known(costs: list[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if costs and len(known) == len(costs) else None

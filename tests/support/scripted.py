@@ -132,6 +132,3 @@ class ScriptedEnvironment:
             return ToolOutcome(f'{{"error": "Unknown tool: {call.name}"}}', True)
         entry = self.scripts.next("tool")
         return ToolOutcome(entry["content"], entry["is_error"])
-
-    def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
-        raise AssertionError("no script has a deadline in mid turn")

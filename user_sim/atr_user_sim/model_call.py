@@ -41,7 +41,10 @@ async def call(
         completion = await model.complete(messages, schema=schema, tools=tools)
     except CompletionFault as error:
         raise UserSimFault(module, f"the model call failed: {error}") from error
-    return completion, replace(completion.usage, calls=1) if completion.usage else Usage()
+    usage = completion.usage
+    if usage is None:
+        return completion, Usage()
+    return completion, usage if usage.calls_without_usage else replace(usage, calls=1)
 
 
 async def call_for_json(

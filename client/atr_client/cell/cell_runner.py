@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import filelock
@@ -31,7 +31,7 @@ from atr_client.outputs.manifest import (
     read_manifest,
     resumed,
 )
-from atr_client.outputs.rows import Row, cost_usd, done_row, finished_row, usage_by_role
+from atr_client.outputs.rows import Row, cost_usd, done_row, failed_row, finished_row, usage_by_role
 from atr_client.outputs.scoring import score_folder
 from atr_data.calls import CallLog
 from atr_data.files import write_atomic
@@ -67,7 +67,7 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
                 cell.key.cell_id, kept.served, kept.note_served, tolerant=cell.options.allow_stale_resume
             )
             check_statements(cell.episode, cell.key.variant)
-            trajectories = await _play(cell, progress or Silent())
+            trajectories = await _played(cell, progress or Silent(), started)
             cost = cost_usd(usage_by_role(trajectories).values())
             kept.put(completed(kept.manifest, cost))
             row = _scored_row(cell, trajectories, started)
@@ -85,6 +85,18 @@ def is_busy(folder: CellFolder) -> bool:
             return False
     except filelock.Timeout:
         return True
+
+
+async def _played(cell: Cell, progress: Progress, started: float) -> list[Trajectory]:
+    """What breaks a run off stands in the cell's folder until it goes on: such a cell has no score."""
+    cell.folder.aborted.unlink(missing_ok=True)
+    try:
+        return await _play(cell, progress)
+    except Exception as error:
+        row = failed_row(cell.name, error, duration=time.monotonic() - started)
+        with suppress(OSError):
+            write_atomic(cell.folder.aborted, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+        raise
 
 
 async def _play(cell: Cell, progress: Progress) -> list[Trajectory]:

@@ -18,6 +18,10 @@ class Progress(Protocol):
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None: ...
 
+    def model_waits(self, model_id: str, seconds: float, reason: str) -> None:
+        """A call to a model waits for more than a moment."""
+        ...
+
 
 class Silent:
     """Shows nothing."""
@@ -27,3 +31,5 @@ class Silent:
     def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None: ...
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None: ...
+
+    def model_waits(self, model_id: str, seconds: float, reason: str) -> None: ...

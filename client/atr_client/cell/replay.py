@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from atr_client.errors import CellAbort
-from atr_client.session.environments import McpEnvironment, open_environment, unfinished, unusable
+from atr_client.session.environments import McpEnvironment, open_environment, unusable
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import ToolOutcome
 from atr_data.calls import CallRecord, LogRecord
@@ -31,8 +31,7 @@ async def replay(
 ) -> Replayed:
     """Every call of the agents of a cell, session by session, in the order of the log.
 
-    What the harness answered itself is worked out from the transcript: that arguments could not be read, and
-    that the session's time was over.
+    What the harness answered itself is worked out from the transcript: that arguments could not be read.
     """
     sessions = {s.session_id: s for s in (*episode.learning_sessions, *episode.test_sessions)}
     found = Replayed()
@@ -54,7 +53,6 @@ async def _session(
     found: Replayed,
 ) -> str | None:
     told = transcript_calls(trajectory) if trajectory else []
-    timed_out = trajectory is not None and trajectory.termination_reason == "timeout"
     recorder = SessionRecorder(_Unlogged(), 0, session.session_id, session.session_type, "")
     try:
         async with open_environment(episode, session, recorder) as environment:
@@ -65,25 +63,21 @@ async def _session(
                     found.left_out += 1
                     continue
                 found.calls += 1
-                last_turn = record.turn_idx == calls[-1].turn_idx
-                answers = await _answers(environment, record, ours, may_be_cut=timed_out and last_turn)
-                if ToolOutcome(record.result, record.is_error) not in answers:
+                if ToolOutcome(record.result, record.is_error) != await _answer(environment, record, ours):
                     return f"call {number} ({record.tool}) gives another result"
     except (CellAbort, ValueError) as error:
         return str(error)
     return None
 
 
-async def _answers(
-    environment: McpEnvironment, record: CallRecord, ours: TranscriptCall | None, *, may_be_cut: bool
-) -> list[ToolOutcome]:
-    """What may stand in the log as the answer to a call."""
+async def _answer(
+    environment: McpEnvironment, record: CallRecord, ours: TranscriptCall | None
+) -> ToolOutcome:
+    """What must stand in the log as the answer to a call."""
     if ours is not None and ours.call.parse_error is not None:
-        return [unusable(ours.call)]
+        return unusable(ours.call)
     call = ToolCall(id=record.call_id, name=record.tool, arguments=record.arguments)
-    if may_be_cut and ToolOutcome(record.result, record.is_error) == unfinished(call):
-        return [unfinished(call)]
-    return [await environment.call(call, record.turn_idx)]
+    return await environment.call(call, record.turn_idx)
 
 
 class _Unlogged:

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from atr_client.cli.failures import reported_errors
-from atr_client.models.meter import cost_text
+from atr_client.models.meter import cost_text, dollars
 from atr_client.sweep.config import load_config
-from atr_client.sweep.estimate import Estimate, Measured, estimate
+from atr_client.sweep.estimate import Estimate, Measured, Stop, budget_stop, estimate
 from atr_client.sweep.plan import episodes_folder, outputs_root
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs
 from atr_data import load_episode, select_episodes
@@ -27,14 +27,38 @@ def estimate_command(config_name: str, episodes: Path | None, outputs: Path | No
             (entry.model_id, entry.spec if isinstance(entry, RemoteEntry) else None)
             for entry in chosen_models(config)
         ]
-        lines = estimate(agents, role_specs(config), chosen, config.variants, Measured.under(root))
+        sweep = (agents, role_specs(config), chosen, config.variants, Measured.under(root))
+        lines = estimate(*sweep)
+        limit = config.limits.cost_usd
+        stop = budget_stop(*sweep, limit=limit) if limit is not None else None
     for row in _table(lines):
         click.echo(row)
-    for source in sorted(frozenset[str]().union(*(line.sources for line in lines))):
-        models = sorted({line.model_id for line in lines if source in line.sources})
-        click.echo(f"averages from {source}: {', '.join(models)}")
+    for source in sorted({source for line in lines for source in line.sources.values()}):
+        rows = (_row_name(line, source) for line in lines if source in line.sources.values())
+        click.echo(f"averages from {source}: {', '.join(rows)}")
+    if limit is not None:
+        click.echo(_budget_line(limit, stop, sum((line.usage for line in lines), Usage())))
     click.echo(
         f"earlier runs were looked for under {root}; discounts for cached tokens as they were measured"
+    )
+
+
+def _row_name(line: Estimate, source: str) -> str:
+    """The row, and which of its parts when not all of them rest on this source."""
+    parts = [part for part, found in line.sources.items() if found == source]
+    which = "" if len(parts) == len(line.sources) else f" ({', '.join(parts)})"
+    return f"{line.model_id} {line.variant}{which}"
+
+
+def _budget_line(limit: float, stop: Stop | None, total: Usage) -> str:
+    if stop is None and total.made_calls and total.cost_usd is None:
+        return f"limits.cost_usd: nobody knows whether {dollars(limit)} suffice, a price is unknown"
+    if stop is None:
+        return f"limits.cost_usd: {dollars(limit)} suffice for the whole run"
+    return (
+        f"limits.cost_usd: {dollars(limit)} would stop the run after {stop.sessions_done:,} of "
+        f"{stop.sessions:,} sessions, in cell {stop.cell:,} of {stop.cells:,}: "
+        f"{stop.episode_id} {stop.model_id} {stop.variant}"
     )
 
 

@@ -25,7 +25,9 @@ from rich.progress import (
 from rich.text import Text
 
 from atr_client.models.meter import cost_text, dollars
+from atr_client.models.waits import span
 from atr_client.outputs.layout import CellKey
+from atr_client.outputs.rows import made_calls
 from atr_data.trajectory import Trajectory
 from atr_data.usage import Usage
 
@@ -43,6 +45,9 @@ class Lines:
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
         self.show(f"{verdict(row)} {key.cell_id}")
+
+    def model_waits(self, model_id: str, seconds: float, reason: str) -> None:
+        self.show(waiting(model_id, seconds, reason))
 
 
 @dataclass(slots=True)
@@ -83,7 +88,13 @@ class Bars:
         running = sum(self._task(task).percentage / 100 for task in self.cells.values())
         self.bar.update(self.total, completed=self.done + running)
         self._foresee()
-        self.bar.console.print(f"{verdict(row)} {key.cell_id}", markup=False, highlight=False)
+        self._print(f"{verdict(row)} {key.cell_id}")
+
+    def model_waits(self, model_id: str, seconds: float, reason: str) -> None:
+        self._print(waiting(model_id, seconds, reason))
+
+    def _print(self, line: str) -> None:
+        self.bar.console.print(line, markup=False, highlight=False)
 
     def _foresee(self) -> None:
         total = self._task(self.total)
@@ -114,6 +125,10 @@ def live_bars(console: Console, cells: Sequence[CellKey]) -> Generator[Bars]:
         yield Bars(bar, bar.add_task("cells", total=len(cells)))
 
 
+def waiting(model_id: str, seconds: float, reason: str) -> str:
+    return f"waiting {span(seconds)} for {model_id}: {reason}"
+
+
 def verdict(row: Mapping[str, Any]) -> str:
     """One short phrase for what became of a cell."""
     if row.get("skipped"):
@@ -126,7 +141,7 @@ def verdict(row: Mapping[str, Any]) -> str:
 
 
 def _cost(row: Mapping[str, Any]) -> str:
-    if not any(row.get(f"tok_{role}_calls") for role in ("agent", "router", "user", "cls")):
+    if not made_calls(row):
         return ""
     cost = row.get("cost_usd")
     return f", cost {'unknown' if cost is None else dollars(cost)}"

@@ -90,6 +90,7 @@ def run_command(request: RunRequest) -> int:
 async def _sweep(
     cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
 ) -> None:
+    clients.notices.show = progress.model_waits
     told = Told()
 
     async def run() -> None:

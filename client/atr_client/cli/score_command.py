@@ -16,6 +16,7 @@ from atr_client.cli.failures import reported_errors
 from atr_client.outputs.fitting import print_line
 from atr_client.outputs.layout import CellFolder, summary_path, utc_stamp
 from atr_client.outputs.result_tables import print_results
+from atr_client.outputs.rows import aborted_row
 from atr_client.outputs.scoring import Source, score_folder
 from atr_client.outputs.stored_cells import CellRecord, all_cells, episode_of, outputs_root_of
 from atr_data import DataError, named_episode
@@ -64,7 +65,10 @@ def _score(folder: CellFolder, request: ScoreRequest, named: Path | None) -> dic
     started = time.monotonic()
     record = CellRecord.of(folder)
     episode_path: Path | None = None
+    broken_off = aborted_row(folder)
     try:
+        if broken_off:
+            raise DataError(str(broken_off["error"]))
         found = episode_of(folder, record, given=named, below=request.episodes)
         episode_path = found.path
         if found.changed:
@@ -89,4 +93,4 @@ def _score(folder: CellFolder, request: ScoreRequest, named: Path | None) -> dic
         runs_dir=str(folder.path),
     )
     row = score_row(identity, outcome, duration_sec=time.monotonic() - started)
-    return {**row, "privileged": bool(record.privileged)}
+    return {**row, "privileged": bool(record.privileged), **(broken_off or {})}

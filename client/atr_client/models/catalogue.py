@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from atr_client.models.wire import Endpoint
+from atr_client.models.wire import CallIdForm, ContentParts, EchoReasoning, Endpoint
 from atr_client.models.wire_formats import WIRE_FORMATS, WireFormat
 from atr_data.yaml_reading import read_yaml
 
@@ -52,10 +52,15 @@ class ReasoningSwitch(_Section):
         return {"on": self.on, "off": self.off, None: self.unset}[position]
 
 
+UserAfterTool = Literal["direct", "bridged"]
+
+
 class ProviderEntry(_Section):
     """How the models of one provider are reached. `key` and `base_url_env` name environment variables.
     `prompts_after_text`: a text of the agent that nobody answers is followed by the user's "Continue."; many
-    servers take a conversation that ends with the assistant for a reply to be completed, or refuse it."""
+    servers take a conversation that ends with the assistant for a reply to be completed, or refuse it.
+    `user_after_tool`: `bridged` puts a word of the assistant between a tool's result and the user, where a
+    server refuses the one after the other. The other keys are those of Endpoint."""
 
     wire: WireFormat
     key: str | None = None
@@ -64,17 +69,22 @@ class ProviderEntry(_Section):
     sampling: bool = True
     max_output_tokens: int | None = Field(default=None, gt=0)
     payload_format: str | None = None
-    echo_reasoning: Literal["never", "tool_turns", "always"] = "never"
+    faithful_replay: bool = True
     structured_output: bool = True
+    echo_reasoning: EchoReasoning = "as_sent"
+    content_parts: ContentParts = "as_sent"
+    call_ids: CallIdForm = "any"
+    seed_name: str = Field(default="seed", min_length=1)
     prompts_after_text: bool = True
+    user_after_tool: UserAfterTool = "direct"
     reasoning: ReasoningSwitch = ReasoningSwitch()
     context: int | None = Field(default=None, gt=0)
     price: Price | None = None
 
 
-class ModelOverride(_Section):
-    """What a model says beyond its provider. `model` is the name on the wire, by default the id without the
-    provider."""
+class ModelFacts(_Section):
+    """What can be said of a model beyond its provider, wherever it is said; null says nothing. `model` is the
+    name on the wire, by default the id without the provider."""
 
     model: str | None = None
     aliases: list[str] = []
@@ -85,12 +95,22 @@ class ModelOverride(_Section):
     sampling: bool | None = None
     max_output_tokens: int | None = Field(default=None, gt=0)
     payload_format: str | None = None
-    echo_reasoning: Literal["never", "tool_turns", "always"] | None = None
+    faithful_replay: bool | None = None
     structured_output: bool | None = None
+    echo_reasoning: EchoReasoning | None = None
+    content_parts: ContentParts | None = None
+    call_ids: CallIdForm | None = None
+    seed_name: str | None = Field(default=None, min_length=1)
     prompts_after_text: bool | None = None
-    reasoning: ReasoningSwitch | None = None
+    user_after_tool: UserAfterTool | None = None
     context: int | None = Field(default=None, gt=0)
     price: Price | None = None
+
+
+class ModelOverride(ModelFacts):
+    """An entry of the registry."""
+
+    reasoning: ReasoningSwitch | None = None
 
 
 class Catalogue(_Section):
@@ -182,8 +202,12 @@ class RemoteModel(_Section):
             parameters=entry.reasoning.parameters(reasoning),
             sampling=entry.sampling,
             payload_format=entry.payload_format,
-            echo_reasoning=entry.echo_reasoning,
+            faithful_replay=entry.faithful_replay,
             structured_output=entry.structured_output,
+            echo_reasoning=entry.echo_reasoning,
+            content_parts=entry.content_parts,
+            call_ids=entry.call_ids,
+            seed_name=entry.seed_name,
         )
 
 

@@ -10,21 +10,29 @@ from atr_data.usage import Usage
 
 @dataclass(slots=True)
 class Meter:
-    """US dollars of all calls so far, failed sessions included; `limit` None: any amount."""
+    """US dollars of all calls so far, failed sessions included; `limit` None: any amount. Calls that did not
+    report their usage count by an estimate; `estimated_calls` is how many there were."""
 
     limit: float | None = None
     dollars: float = 0.0
+    estimated_calls: int = 0
 
     def add(self, usage: Usage) -> None:
-        self.dollars += usage.cost_usd or 0.0
+        self.dollars += usage.metered_usd or 0.0
+        self.estimated_calls += usage.calls_without_usage
 
     def check(self) -> None:
         """To be called before a session begins. Raises BudgetReached."""
-        if self.limit is not None and self.dollars >= self.limit:
-            raise BudgetReached(
-                f"stopped by limits.cost_usd: {dollars(self.dollars)} of {dollars(self.limit)} are spent; "
-                "raise it and run the same command to go on"
-            )
+        if self.limit is None or self.dollars < self.limit:
+            return
+        about = estimate = ""
+        if self.estimated_calls:
+            about = "about "
+            estimate = f" (an estimate: {self.estimated_calls} calls did not report their tokens)"
+        raise BudgetReached(
+            f"stopped by limits.cost_usd: {about}{dollars(self.dollars)} of {dollars(self.limit)} are "
+            f"spent{estimate}; raise it and run the same command to go on"
+        )
 
 
 def dollars(amount: float) -> str:
@@ -33,7 +41,8 @@ def dollars(amount: float) -> str:
 
 
 def cost_text(usage: Usage) -> str:
-    """The cost of some calls for a person: empty without calls, `unknown` when one of the prices is."""
-    if not usage.calls:
+    """The cost of some calls for a person: empty without calls, `unknown` when a price is, or what a call
+    took."""
+    if not usage.made_calls:
         return ""
     return "unknown" if usage.cost_usd is None else dollars(usage.cost_usd)

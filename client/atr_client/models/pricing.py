@@ -14,10 +14,11 @@ _PRICE_PROVIDERS = {"qwen": None, "openrouter": "openrouter"}
 
 
 def cost_of(usage: Usage, model: RemoteModel) -> float | None:
-    """The price of one call: the registry's, else that of genai-prices, else None."""
+    """The price of one call: the registry's, else that of genai-prices, else None. Of the prompt no more can
+    have been cached than there was."""
+    cached = min(usage.cached_tokens + usage.prompt_cache_hit_tokens, usage.prompt_tokens)
     if model.entry.price is not None:
-        return _by_registry(usage, model.entry.price)
-    cached = usage.cached_tokens + usage.prompt_cache_hit_tokens
+        return _by_registry(usage, cached, model.entry.price)
     priced = PricedUsage(
         input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, cache_read_tokens=cached
     )
@@ -28,8 +29,7 @@ def cost_of(usage: Usage, model: RemoteModel) -> float | None:
         return None
 
 
-def _by_registry(usage: Usage, price: Price) -> float:
-    cached = min(usage.cached_tokens + usage.prompt_cache_hit_tokens, usage.prompt_tokens)
+def _by_registry(usage: Usage, cached: int, price: Price) -> float:
     cached_price = price.input if price.cached_input is None else price.cached_input
     dollars = (
         (usage.prompt_tokens - cached) * price.input

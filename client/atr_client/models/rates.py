@@ -31,9 +31,11 @@ class RateCeiling:
         self._tokens: deque[tuple[float, int]] = deque()
         self._lock = anyio.Lock()
 
-    async def admit(self) -> None:
+    async def admit(self, tell: Callable[[float], None] = lambda seconds: None) -> None:
+        """Returns when a call may begin. `tell` is given the seconds of every wait before it."""
         async with self._lock:
-            while (wait := self._seconds_to_wait()) > 0:  # noqa: ASYNC110 (it is time that is waited for)
+            while (wait := self._seconds_to_wait()) > 0:
+                tell(wait)
                 await anyio.sleep(wait)
             self._requests.append(self._clock())
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, TypeAdapter, model_validator
 
-from atr_client.errors import ConfigError, ContextOverflow, ModelError, NotRecorded
+from atr_client.errors import ConfigError, ContextOverflow, DamagedRecording, NotRecorded
 from atr_client.models.base import ModelReply
 from atr_client.models.wire import WireRequest
 from atr_data.errors import DataError
@@ -112,8 +112,8 @@ class Recording:
         }
         path = _path(self.folder, site)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with naming(path), path.open("a" if path in self._begun else "w", encoding="utf-8") as stream:
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        with naming(path), path.open("ab" if path in self._begun else "wb") as stream:
+            stream.write(_as_line(line))
         self._begun.add(path)
 
     def _stored(self, model_id: str, request: WireRequest) -> tuple[dict[str, Any], str]:
@@ -128,8 +128,8 @@ class Recording:
 
 @dataclass(slots=True)
 class Replay:
-    """Every call is answered from the store; the model is never asked. Raises NotRecorded, and
-    ContextOverflow where the model did."""
+    """Every call is answered from the store; the model is never asked. Raises NotRecorded, DamagedRecording
+    for a line that cannot be read, and ContextOverflow where the model did."""
 
     folder: Path
     _seen: Counter[tuple[CallSite, str]] = field(default_factory=Counter[tuple[CallSite, str]])
@@ -156,13 +156,13 @@ class Replay:
 
 
 def _recorded_calls(path: Path) -> list[_Line]:
-    """The lines of a recording; none when there is no file. Raises ModelError that names file and line."""
+    """The lines of a recording; none when there is no file. Raises DamagedRecording."""
     try:
         return list(read_records(path, _Line.model_validate, "recorded call"))
     except Missing:
         return []
     except DataError as error:
-        raise ModelError(f"the recording cannot be used: {error}") from error
+        raise DamagedRecording(f"the recording cannot be used: {error}") from error
 
 
 def chosen_exchanges(record: Path | None, replay: Path | None) -> Exchanges:
@@ -189,6 +189,11 @@ def canonical(model_id: str, request: WireRequest) -> dict[str, Any]:
         "temperature": request.temperature,
         "seed": request.seed,
     }
+
+
+def _as_line(line: Mapping[str, Any]) -> bytes:
+    """Text that no encoding can carry is replaced sign by sign: a plain run survives it too."""
+    return (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def _digest(value: Any) -> str:

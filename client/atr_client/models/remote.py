@@ -6,23 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import zip_longest
 from typing import Any, cast
 
 import anyio
 
-from atr_client.errors import ModelError, WireError
+from atr_client.errors import ModelError, ModelStopped, WireError
+from atr_client.logs import get_logger
 from atr_client.models.base import ModelReply, PerSession, ToolSpec
 from atr_client.models.catalogue import RemoteModel
+from atr_client.models.dialects import in_dialect
+from atr_client.models.guess import guessed_usage
 from atr_client.models.meter import Meter
 from atr_client.models.pricing import cost_of
 from atr_client.models.rates import RateCeiling
 from atr_client.models.recording import CallSite, Exchanges
 from atr_client.models.retry import RetryPolicy, with_retries
+from atr_client.models.standing import Standing
+from atr_client.models.waits import WaitNotices
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wire_formats import WireFormat
-from atr_client.models.wires._turns import CONTINUE
 from atr_data.trajectory import Message
+from atr_data.usage import Usage
 from atr_user_sim.interface import ChatMessage, Completion, CompletionFault, ToolOffer
 
 WireOpener = Callable[[], Wire]
@@ -46,6 +50,8 @@ class ModelClient:
         ceiling: RateCeiling | None = None,
         policy: RetryPolicy | None = None,
         meter: Meter | None = None,
+        standing: Standing | None = None,
+        notices: WaitNotices | None = None,
     ) -> None:
         self.model = model
         self._opener = opener
@@ -54,54 +60,68 @@ class ModelClient:
         self._ceiling = ceiling or RateCeiling()
         self._policy = policy or RetryPolicy()
         self._meter = meter or Meter()
+        self._standing = standing or Standing()
+        self._notices = notices or WaitNotices()
+        self._silent = False
         self._wire: Wire | None = None
 
     async def send(self, site: CallSite, request: WireRequest) -> ModelReply:
-        """Raises ModelError when the call failed for good."""
-        if self.model.entry.prompts_after_text:
-            request = replace(request, messages=_prompted(request.messages))
+        """Raises ModelError when the call failed for good, ModelStopped when every other one would."""
+        model_id = self.model.model_id
+        request = replace(request, messages=in_dialect(request.messages, self.model.entry))
 
         async def call() -> ModelReply:
             async with self._limiter:
                 return await with_retries(
-                    lambda: self._once(request), self._policy, model=self.model.model_id
+                    lambda: self._once(request), self._policy, model=model_id, notices=self._notices
                 )
 
         try:
-            reply = await self._exchanges.exchange(site, self.model.model_id, request, call)
+            reply = await self._standing.guarded(
+                lambda: self._exchanges.exchange(site, model_id, request, call)
+            )
         except WireError as error:
             status = f"HTTP {error.status}: " if error.status else ""
-            raise ModelError(f"{self.model.model_id}: {status}{error}") from error
-        if reply.usage is None:
-            return reply
-        usage = replace(reply.usage, cost_usd=cost_of(reply.usage, self.model))
+            reason = f"{model_id}: {status}{error}"
+            if not error.final:
+                raise ModelError(reason) from error
+            self._standing.stop(reason)
+            raise ModelStopped(reason) from error
+        usage = self._metered(request, reply)
         self._meter.add(usage)
         return replace(reply, usage=usage)
 
+    def _metered(self, request: WireRequest, reply: ModelReply) -> Usage:
+        """What the call took, and its cost: unknown without a word of the provider, unless tokens are free.
+        An estimate stands beside it then."""
+        if reply.usage is not None:
+            return replace(reply.usage, cost_usd=cost_of(reply.usage, self.model))
+        if self._meter.limit is not None and not self._silent:
+            self._silent = True
+            get_logger().warning(
+                "the provider does not report tokens: limits.cost_usd counts an estimate",
+                model=self.model.model_id,
+            )
+        estimate = cost_of(guessed_usage(request, reply), self.model)
+        return Usage(calls_without_usage=1, cost_usd=0.0 if estimate == 0 else None, estimated_usd=estimate)
+
     async def _once(self, request: WireRequest) -> ModelReply:
-        await self._ceiling.admit()
+        model_id = self.model.model_id
+        await self._ceiling.admit(
+            lambda seconds: self._notices.tell(
+                model_id, seconds, "its calls or tokens per minute are used up"
+            )
+        )
         if self._wire is None:
             self._wire = self._opener()
         reply = await self._wire.send(request)
-        if reply.usage is not None:
-            self._ceiling.spent(reply.usage.total_tokens)
+        self._ceiling.spent((reply.usage or guessed_usage(request, reply)).total_tokens)
         return reply
 
     async def aclose(self) -> None:
         if self._wire is not None:
             await self._wire.aclose()
             self._wire = None
-
-
-def _prompted(messages: Sequence[Message]) -> list[Message]:
-    """The messages, with the user's word after each text of the assistant that nobody answers."""
-    prompted: list[Message] = []
-    for message, following in zip_longest(messages, messages[1:]):
-        prompted.append(message)
-        unanswered = following is None or following.role == "assistant"
-        if unanswered and message.role == "assistant" and not message.tool_calls:
-            prompted.append(Message(role="user", content=CONTINUE))
-    return prompted
 
 
 async def close_all(clients: Sequence[ModelClient]) -> None:

@@ -13,6 +13,10 @@ from typing import Any, Literal, Protocol
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.trajectory import Message
 
+EchoReasoning = Literal["as_sent", "never", "tool_turns", "always"]
+ContentParts = Literal["as_sent", "text"]
+CallIdForm = Literal["any", "short"]
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -20,8 +24,13 @@ class Endpoint:
 
     `base_url` None: the SDK's default. `timeout` in seconds for one HTTP call. `parameters` are added to
     every request as they stand (the reasoning switch lives here). `payload_format` marks replies, and stored
-    payloads of that format are sent back. `echo_reasoning` says on which assistant turns plain reasoning text
-    is sent back. `structured_output`: the provider takes a JSON Schema for the answer.
+    payloads of that format are sent back as they came, unless `faithful_replay` is off.
+    `structured_output`: the provider takes a JSON Schema for the answer.
+
+    The rest are dialects of Chat Completions. `echo_reasoning` says on which assistant turns plain reasoning
+    text is sent back as `reasoning_content`; `as_sent`: where it came, under its own name. `content_parts`:
+    content that came in parts goes back so, or as `text` alone. `call_ids`: `short` are nine letters or
+    digits. `seed_name` is the request's field for the seed.
     """
 
     model: str
@@ -32,8 +41,12 @@ class Endpoint:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sampling: bool = True
     payload_format: str | None = None
-    echo_reasoning: Literal["never", "tool_turns", "always"] = "never"
+    faithful_replay: bool = True
     structured_output: bool = True
+    echo_reasoning: EchoReasoning = "as_sent"
+    content_parts: ContentParts = "as_sent"
+    call_ids: CallIdForm = "any"
+    seed_name: str = "seed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +73,6 @@ class Wire(Protocol):
 
 
 RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+
+FINAL_STATUS = frozenset({401, 402, 403, 404})
+"""The provider refuses key, money or model, and not this one request."""

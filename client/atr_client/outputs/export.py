@@ -17,8 +17,9 @@ def for_original(trajectory: Trajectory) -> str:
     reason = document["termination_reason"]
     document["termination_reason"] = _TERMINATIONS.get(reason, reason)
     for usage in document["token_usage"].values():
-        del usage["cost_usd"]
+        for name in ("calls_without_usage", "cost_usd", "estimated_usd"):
+            del usage[name]
     for message in document["messages"]:
         for call in message["tool_calls"] or ():
-            del call["parse_error"]
+            del call["parse_error"], call["raw_arguments"]
     return json.dumps(document, ensure_ascii=False, indent=2)

@@ -110,6 +110,11 @@ class CellFolder:
         return self.path / "_cell_done.json"
 
     @property
+    def aborted(self) -> Path:
+        """The row of a cell whose last run broke off; it is gone as soon as the cell goes on."""
+        return self.path / "_cell_aborted.json"
+
+    @property
     def evaluation(self) -> Path:
         return self.path / "eval.json"
 

@@ -15,7 +15,7 @@ from atr_client.outputs.companion_table import LEGEND, companion_table
 from atr_client.outputs.evaluations import read_evaluation, told_differences
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.rows import Row
+from atr_client.outputs.rows import Row, made_calls
 from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
 from atr_data import DataError
 from atr_evaluator import PayoffRow, payoff_table, pooled_companions
@@ -26,12 +26,16 @@ _PRIVILEGED = "was shown the answers: a reference, not a contestant"
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
     """Test accuracy per model: one column per variant, cut by check type and by domain; the companion
     metrics; how it compares with guessing, for which cells below the outputs root count as well; then, once,
-    what the companion metrics mean, where trajectories and call log differ, and what failed."""
+    what the companion metrics mean, where trajectories and call log differ, and what failed. A cell without a
+    score counts for nothing: a variant that has no other cells shows `-`."""
     scored = [row for row in rows if row["ok"]]
     blind = rule_blind_outcomes(scored, root)
-    for model in sorted({row["model"] or "" for row in scored}):
+    for model in sorted({row["model"] or "" for row in rows if row["ok"] or row["variant"]}):
         of_model = [row for row in scored if (row["model"] or "") == model]
-        print_table(console, _table(of_model, model))
+        unscored = [row for row in rows if not row["ok"] and (row["model"] or "") == model]
+        print_table(console, _table(of_model, model, [row["variant"] for row in unscored if row["variant"]]))
+        if not of_model:
+            continue
         print_table(console, _companions(of_model))
         if any(row.get("privileged") for row in of_model):
             print_line(console, f"{model} {_PRIVILEGED}")
@@ -47,14 +51,14 @@ def print_results(console: Console, rows: Sequence[Row], root: Path | None = Non
                 print_line(console, f"not verified: {row['cell_id']}: {told}")
     for row in rows:
         if not row["ok"]:
-            what = "aborted" if row.get("aborted") else "failed"
+            what = next((word for word in ("aborted", "stopped") if row.get(word)), "failed")
             print_line(console, f"{what}: {row['cell_id']}: {row['error']}", indent="    ")
 
 
-def _table(rows: Sequence[Row], model: str) -> Table:
+def _table(rows: Sequence[Row], model: str, unscored: Sequence[str]) -> Table:
     payoffs = payoff_table(_evaluation(row) for row in rows)
     cuts = [row for row in payoffs if row.domain is None or row.check_type is None]
-    variants = list(dict.fromkeys(row.variant for row in cuts))
+    variants = list(dict.fromkeys([*(row.variant for row in cuts), *unscored]))
     privileged = any(row.get("privileged") for row in rows)
     title = f"{model} (privileged)" if privileged else model
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
@@ -65,13 +69,17 @@ def _table(rows: Sequence[Row], model: str) -> Table:
     for kind in sorted(kinds, key=lambda kind: kind[0]):
         found = {row.variant: row for row in cuts if (row.domain is not None, _label(row)) == kind}
         table.add_row(kind[1], *(_percent(found.get(variant)) for variant in variants))
-    if any(row.get("tok_agent_calls") for row in rows):
+    if not kinds:
+        table.add_row("all", *("-" for _ in variants))
+    if any(made_calls(row) for row in rows):
         table.add_row("cost", *(_cost(rows, variant) for variant in variants))
     return table
 
 
 def _cost(rows: Sequence[Row], variant: str) -> str:
     costs = [row.get("cost_usd") for row in rows if row["variant"] == variant]
+    if not costs:
+        return "-"
     known = [cost for cost in costs if cost is not None]
     return dollars(sum(known)) if len(known) == len(costs) else "unknown"
 

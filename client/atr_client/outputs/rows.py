@@ -114,6 +114,7 @@ def finished_row(
         "non_clean_terminations": unclean,
         "avg_turns": round(steps / len(trajectories), 2) if trajectories else None,
         **_tokens(metrics["token_usage_total"]),
+        "calls_without_usage": sum(usage.calls_without_usage for usage in by_role.values()),
         "reply_faults": _summed_faults(trajectories),
         "cost_usd": cost_usd(by_role.values()),
         "cost_usd_by_role": {role: usage.cost_usd for role, usage in by_role.items()},
@@ -170,6 +171,24 @@ def done_row(
     return {**row, **here, "verified": evaluation["verified"], "runs_dir": str(folder.path), "skipped": True}
 
 
+class _AbortedRow(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    error: str
+    aborted: bool = False
+    stopped: bool = False
+    module: str | None = None
+    session: str | None = None
+
+
+def aborted_row(folder: CellFolder) -> Row | None:
+    """Why the last run of a cell broke off, or None when it did not."""
+    try:
+        return _AbortedRow.model_validate(read_json(folder.aborted)).model_dump(exclude_unset=True)
+    except (DataError, ValidationError):
+        return None
+
+
 def _asked_for_a_rule(trajectory: Trajectory) -> bool:
     return any(e.kind == "route_decision" and e.route == "rule" for e in trajectory.interaction_events)
 
@@ -191,9 +210,14 @@ def usage_by_role(trajectories: Iterable[Trajectory]) -> dict[str, Usage]:
 
 
 def cost_usd(usages: Iterable[Usage]) -> float | None:
-    """US dollars in all; None where a price is unknown, 0 where no model was called."""
+    """US dollars in all; None where a price or what a call took is unknown, 0 where no model was called."""
     total = sum(usages, Usage())
-    return total.cost_usd if total.calls else 0.0
+    return total.cost_usd if total.made_calls else 0.0
+
+
+def made_calls(row: Mapping[str, Any]) -> bool:
+    """Whether any model was called in a cell, by its row."""
+    return bool(row.get("calls_without_usage")) or any(row.get(f"tok_{role}_calls") for role in _TOKEN_ROLES)
 
 
 def _tokens(usage: Mapping[str, Mapping[str, int]]) -> Row:

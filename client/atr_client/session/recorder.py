@@ -38,8 +38,10 @@ class SessionRecorder:
         is_error: bool,
         seconds: float,
         note: str | None = None,
+        raw_arguments: str | None = None,
     ) -> None:
-        """`seconds` is wall time; `result` is the text that came back."""
+        """`seconds` is wall time; `result` is the text that came back, `raw_arguments` the text of arguments
+        that could not be used."""
         self.log.append(
             CallRecord(
                 **self._stamp(),
@@ -53,6 +55,7 @@ class SessionRecorder:
                 is_error=is_error,
                 seconds=round(seconds, 6),
                 note=note,
+                raw_arguments=raw_arguments,
             )
         )
 

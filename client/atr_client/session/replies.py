@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,8 @@ from atr_data.trajectory import ToolCall
 
 def usable(reply: ModelReply, taken: Collection[str] = ()) -> ModelReply:
     """Text that no encoding can carry is replaced sign by sign. Arguments that no wire can carry become {}
-    with the reason in `parse_error`, so that the agent gets a tool error that names it. A native payload that
-    no file of ours can hold is left out. A call whose id is
+    with the reason in `parse_error`, so that the agent gets a tool error that names it, and their text in
+    `raw_arguments`. A native payload that no file of ours can hold is left out. A call whose id is
     among those `taken` earlier in the session, or comes twice, gets another one."""
     used = set(taken)
     return replace(
@@ -50,15 +51,25 @@ def faults(reply: ModelReply, offered: Collection[str]) -> Iterator[str]:
 
 
 def _usable_call(call: ToolCall, used: set[str]) -> ToolCall:
-    problem = call.parse_error or check_arguments(call.arguments)
+    unfit = None if call.parse_error else check_arguments(call.arguments)
     call_id = unique_id(_encodable(call.id), used)
     used.add(call_id)
+    raw = _text_of(call.arguments) if unfit else call.raw_arguments
     return ToolCall(
         id=call_id,
         name=_encodable(call.name),
-        arguments={} if problem else call.arguments,
-        parse_error=problem,
+        arguments={} if unfit or call.parse_error else call.arguments,
+        parse_error=call.parse_error or unfit,
+        raw_arguments=None if raw is None else _encodable(raw),
     )
+
+
+def _text_of(arguments: dict[str, Any]) -> str | None:
+    """None when not even Python can spell it: nested or counted without end."""
+    try:
+        return json.dumps(arguments, default=repr)
+    except (RecursionError, ValueError):
+        return None
 
 
 def _encodable(text: str) -> str:

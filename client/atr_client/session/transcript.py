@@ -56,7 +56,7 @@ class Transcript:
 
     def count(self, usage: Mapping[str, Usage]) -> None:
         for role, counted in usage.items():
-            if counted.calls:
+            if counted.made_calls:
                 self.usage[role] = self.usage.get(role, Usage()) + counted
 
     def note_faults(self, names: Iterable[str]) -> None:

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-import anyio
-
 from atr_client.errors import CellAbort, ContextOverflow, ModelError
 from atr_client.models.base import AgentModel, ModelReply, ToolSpec
 from atr_client.session.prompting import prompt
@@ -35,7 +33,7 @@ CALLS_PER_STEP = 3
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
     """`max_steps` counts agent replies, `timeout` is in seconds from the start of the session (None: no
-    limit), `hook` switches the repair of leaks on."""
+    limit) and looked at between steps, `hook` switches the repair of leaks on."""
 
     max_steps: int = 20
     timeout: float | None = None
@@ -56,10 +54,6 @@ class Environment(Protocol):
     async def tools(self) -> Sequence[ToolSpec]: ...
 
     async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome: ...
-
-    def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
-        """What stands for the answer to a call that the session's deadline cut off."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,39 +94,26 @@ class TurnLoop:
         self.step = 0
 
     async def run(self) -> End:
-        """Runs until the session ends; a conversation that outgrows the agent's context is an end too. Raises
-        CellAbort when something around the agent fails for good."""
+        """Runs until the session ends; a conversation that outgrows the agent's context is an end too.
+
+        Nothing is cut off in mid step: a provider or a server that lets one hang has a time-out of its own,
+        and its failure is no end of a session. Raises CellAbort when something around the agent fails for
+        good.
+        """
         end = None
         while end is None and self.step < self._settings.max_steps:
-            if self._seconds_left() < 0:
+            if self._is_over_time():
                 return End("timeout")
             self.step += 1
-            with anyio.move_on_after(self._seconds_left()) as scope:
-                try:
-                    end = await self._take_step()
-                except ContextOverflow:
-                    return End("context_overflow")
-            if scope.cancelled_caught:
-                self._abandon_open_calls()
-                return End("timeout")
+            try:
+                end = await self._take_step()
+            except ContextOverflow:
+                return End("context_overflow")
         return end or End("max_steps")
 
-    def _abandon_open_calls(self) -> None:
-        """Answers what the last tool turn left open, so that transcript and call log tell the same calls."""
-        answered = 0
-        for message in reversed(self._transcript.messages):
-            if message.role != "tool":
-                break
-            answered += 1
-        turn = self._transcript.messages[-1 - answered]
-        for call in (turn.tool_calls or [])[answered:]:
-            outcome = self._environment.abandon(call, turn.turn_idx)
-            self._transcript.tool(call, outcome.content, outcome.is_error)
-
-    def _seconds_left(self) -> float:
-        if self._settings.timeout is None:
-            return float("inf")
-        return self._settings.timeout - (time.monotonic() - self._started)
+    def _is_over_time(self) -> bool:
+        timeout = self._settings.timeout
+        return timeout is not None and time.monotonic() - self._started > timeout
 
     async def _take_step(self) -> End | None:
         rescued, self._rescued = self._rescued, None

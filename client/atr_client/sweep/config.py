@@ -21,8 +21,14 @@ from pydantic import (
 )
 
 from atr_client.errors import ConfigError
-from atr_client.models.catalogue import Catalogue, ModelOverride, Price, Reasoning, on_off
-from atr_client.models.wire_formats import WireFormat
+from atr_client.models.catalogue import (
+    Catalogue,
+    ModelFacts,
+    ModelOverride,
+    Reasoning,
+    ReasoningSwitch,
+    on_off,
+)
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS
@@ -124,29 +130,28 @@ class UserSimConfig(_Section):
         }
 
 
-class ModelChoice(_Section):
-    """A model of the sweep: its id alone, or what this run wants of it. `reasoning` left out follows the run,
-    null sends no reasoning setting. `wire`, `model`, `base_url`, `key` and `price` make a registry entry on
-    the spot; a fuller one goes under `registry`."""
+class ModelChoice(ModelFacts):
+    """A model of the sweep: its id alone, or what this run wants of it. `reasoning` is a position of the
+    switch (left out it follows the run, null sends no reasoning setting) or the switch itself; every other
+    key of a registry entry may stand here as well."""
 
     id: str
-    reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = None
+    reasoning: Annotated[Reasoning | ReasoningSwitch | None, BeforeValidator(on_off)] = None
     temperature: float | None = Field(default=None, ge=0)
     requests_per_minute: int | None = Field(default=None, gt=0)
     tokens_per_minute: int | None = Field(default=None, gt=0)
-    wire: WireFormat | None = None
-    model: str | None = None
-    base_url: str | None = None
-    key: str | None = None
-    price: Price | None = None
 
     def reasoning_in(self, run: Reasoning | None) -> Reasoning | None:
-        return self.reasoning if "reasoning" in self.model_fields_set else run
+        if isinstance(self.reasoning, ReasoningSwitch) or "reasoning" not in self.model_fields_set:
+            return run
+        return self.reasoning
 
     @property
     def entry(self) -> ModelOverride | None:
         """What it says about the model beyond the registry."""
-        said = self.model_dump(include={"wire", "model", "base_url", "key", "price"}, exclude_none=True)
+        said = self.model_dump(include=set(ModelFacts.model_fields), exclude_none=True, exclude_unset=True)
+        if isinstance(self.reasoning, ReasoningSwitch):
+            said["reasoning"] = self.reasoning.model_dump()
         return ModelOverride.model_validate(said) if said else None
 
 

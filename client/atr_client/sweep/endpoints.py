@@ -21,6 +21,8 @@ from atr_client.models.rates import RateCeiling
 from atr_client.models.recording import Exchanges, Live
 from atr_client.models.remote import ModelClient, close_all, open_wire
 from atr_client.models.retry import RetryPolicy
+from atr_client.models.standing import Standing
+from atr_client.models.waits import WaitNotices
 from atr_client.models.wire import Endpoint, Wire
 from atr_client.models.wire_formats import WIRE_FORMATS
 from atr_client.models.wires._http import check_endpoint
@@ -33,7 +35,8 @@ CLOSING_SECONDS = 5.0
 _SHORTEST_KEY = 8
 _SENDING = frozenset(
     {"wire", "sampling", "max_output_tokens", "payload_format"}
-    | {"echo_reasoning", "structured_output", "prompts_after_text"}
+    | {"faithful_replay", "structured_output", "prompts_after_text", "user_after_tool"}
+    | {"echo_reasoning", "content_parts", "call_ids", "seed_name"}
 )
 """What decides, beside model and parameters, how a conversation is sent."""
 
@@ -100,7 +103,8 @@ class RemoteSpec:
 class ModelClients:
     """Use as an async context: leaving it closes every client, also when the sweep was cancelled.
 
-    Limits on calls hold per model, whatever number of endpoints a model is used with.
+    Limits on calls hold per model, whatever number of endpoints a model is used with; so does the word of its
+    provider that it refuses the model. `notices` tells of long waits.
     """
 
     def __init__(
@@ -117,7 +121,9 @@ class ModelClients:
         self._clients: dict[tuple[str, str], ModelClient] = {}
         self._limiters: dict[str, anyio.CapacityLimiter] = {}
         self._ceilings: dict[str, RateCeiling] = {}
+        self._standings: dict[str, Standing] = {}
         self.meter = meter or Meter()
+        self.notices = WaitNotices()
 
     def client(self, spec: RemoteSpec) -> ModelClient:
         model_id, limits = spec.model.model_id, self._limits
@@ -137,6 +143,8 @@ class ModelClients:
                 ),
                 policy=RetryPolicy(attempts=limits.call_attempts),
                 meter=self.meter,
+                standing=self._standings.setdefault(model_id, Standing()),
+                notices=self.notices,
             )
         return self._clients[key]
 

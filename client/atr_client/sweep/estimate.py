@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,13 +41,13 @@ DEFAULTS: Mapping[tuple[str, str], Usage] = {
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """Of one model and variant; `usage.cost_usd` None: a price is unknown. `sources` says where the averages
-    come from."""
+    of each part come from: of the agent in learning and in test sessions, and of each role of the user."""
 
     model_id: str
     variant: str
     sessions: int
     usage: Usage
-    sources: frozenset[str]
+    sources: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,16 @@ class Measured:
 
     @classmethod
     def under(cls, root: Path) -> Measured:
-        """Of every cell below an outputs folder. Sessions without a model call count for nothing."""
+        """Of every cell below an outputs folder. Sessions without a model call count for nothing, and neither
+        do those in which a call did not report what it took."""
         measured = cls()
         for path in sorted(root.rglob("cell_manifest.json")):
             record = CellRecord.of(CellFolder(path.parent))
             model, variant = record.model, record.variant
             for trajectory in on_disk([CellFolder(path.parent)]):
                 for role, usage in trajectory.token_usage.items():
+                    if usage.calls_without_usage:
+                        continue
                     for model_, variant_ in ((model, variant), (model, None), (None, variant)):
                         measured._add(Like(model_, variant_, trajectory.session_type, role), usage)
         return measured
@@ -113,6 +117,49 @@ def estimate(
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where a limit on cost would end a run: in which cell, counted from 1, and after how many sessions."""
+
+    cell: int
+    cells: int
+    episode_id: str
+    model_id: str
+    variant: str
+    sessions_done: int
+    sessions: int
+
+
+def budget_stop(
+    agents: Sequence[tuple[str, RemoteSpec | None]],
+    roles: Mapping[Role, RemoteSpec],
+    episodes: Sequence[Episode],
+    variants: Sequence[str],
+    measured: Measured,
+    *,
+    limit: float,
+) -> Stop | None:
+    """Where the costs to be expected reach the limit, cell by cell in the order of a sweep; None when they do
+    not. Cells of an unknown price count for nothing."""
+    cells = [
+        (episode, line)
+        for episode in episodes
+        for line in estimate(agents, roles, [episode], variants, measured)
+    ]
+    sessions = sum(line.sessions for _, line in cells)
+    spent, done = 0.0, 0
+    for number, (episode, line) in enumerate(cells, start=1):
+        cost = line.usage.cost_usd or 0.0
+        if cost and spent + cost >= limit:
+            begun = min(line.sessions, math.ceil((limit - spent) / cost * line.sessions))
+            if done + begun == sessions:
+                return None
+            place = (episode.episode_id, line.model_id, line.variant)
+            return Stop(number, len(cells), *place, done + begun, sessions)
+        spent, done = spent + cost, done + line.sessions
+    return None
+
+
 def _estimate(
     model_id: str,
     spec: RemoteSpec | None,
@@ -128,14 +175,14 @@ def _estimate(
         parts += [(spec.model, "learning", "agent", learning), (spec.model, "test", "agent", tests)]
     parts += [(s.model, "learning", ROLE_USAGE[role], learning) for role, s in roles.items()]
     usages: list[Usage] = []
-    sources: set[str] = set()
+    sources: dict[str, str] = {}
     for model, kind, role, sessions in parts:
         if sessions:
             usage, source = measured.usage(model_id, variant, kind, role, sessions)
             usages.append(_priced(usage, model))
-            sources.add(source)
+            sources[f"{kind} {role}" if role == "agent" else role] = source
     total = sum(usages, Usage())
-    return Estimate(model_id, variant, learning + tests, total, frozenset(sources))
+    return Estimate(model_id, variant, learning + tests, total, sources)
 
 
 def _scaled(usage: Usage, factor: float) -> Usage:

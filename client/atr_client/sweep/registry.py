@@ -91,7 +91,7 @@ def find_model(
     """
     offline = {entry.model_id: entry for entry in known_models()}
     if choice.id in offline and choice.entry:
-        raise ConfigError(f"{where}: {choice.id!r} is offline; wire, address, key and price are for others")
+        raise ConfigError(f"{where}: {choice.id!r} is offline; what a registry entry says is for others")
     if choice.id in offline:
         return replace(offline[choice.id], reasoning=choice.reasoning_in(reasoning))
     if choice.id.startswith("offline/"):

@@ -120,6 +120,18 @@ async def test_a_stale_trajectory_is_gone_while_its_session_is_run_again(tmp_pat
     assert not path.exists()
 
 
+async def test_a_file_that_does_not_name_its_context_is_reused_by_name(tmp_path: Path) -> None:
+    cell = small_cell(tmp_path)
+    await run_cell(cell)
+    path = cell.folder.trajectory("t0")
+    nameless = load_trajectory(path).model_copy(update={"context_sha256": None})
+    path.write_text(nameless.model_dump_json())
+    cell.folder.done.unlink()
+    player = Player("atr")
+    await run_cell(small_cell(tmp_path, player=player))
+    assert player.ran == []
+
+
 async def test_compatible_mode_reuses_it_by_name(tmp_path: Path) -> None:
     cell = small_cell(tmp_path)
     await run_cell(cell)

@@ -107,6 +107,16 @@ def test_the_time_left_is_on_the_screen(tmp_path: Path) -> None:
     assert re.search(r"\d:\d\d:\d\d left", screen.getvalue())
 
 
+def test_a_long_wait_is_a_line_for_logs_and_above_the_bars() -> None:
+    lines: list[str] = []
+    Lines(lines.append).model_waits("lab/m1", 42.0, "HTTP 429: [slow] down")
+    screen = io.StringIO()
+    with live_bars(Console(file=screen, force_terminal=True, width=200), []) as bars:
+        bars.model_waits("lab/m1", 4200.0, "HTTP 429: [slow] down")
+    assert lines == ["waiting 42 s for lab/m1: HTTP 429: [slow] down"]
+    assert "waiting 1 h 10 min for lab/m1: HTTP 429: [slow] down" in screen.getvalue()
+
+
 def test_warnings_reach_the_terminal_and_everything_reaches_the_log(tmp_path: Path) -> None:
     shown: list[str] = []
     logger = get_logger()

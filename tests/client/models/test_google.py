@@ -58,6 +58,8 @@ def result(call: ToolCall, **response: str) -> dict[str, Any]:
 
 
 FIRST = user({"text": "Where is my parcel?"})
+MARK = "skip_thought_signature_validator"
+UNSIGNED = {"thoughtSignature": MARK}
 
 
 async def test_plain_text_comes_back_with_its_usage(llmock_server: LlmockServer):
@@ -150,7 +152,9 @@ async def test_calls_without_an_id_get_one_that_goes_back_with_their_results(llm
     transcript.user("Any news?")
     await ask(llmock(llmock_server), transcript, FIND, LABEL)
     contents = llmock_server.body()["contents"]
-    assert contents[:2] == [FIRST, reply.native_assistant_payload]
+    assert isinstance(reply.native_assistant_payload, dict)
+    text, *parts = reply.native_assistant_payload["parts"]
+    assert contents[:2] == [FIRST, model(text, *({**part, **UNSIGNED} for part in parts))]
     sent_ids = [part["functionCall"]["id"] for part in contents[1]["parts"][1:]]
     assert sent_ids == [first.id, second.id, third.id]
     assert contents[2:] == [
@@ -243,7 +247,7 @@ async def test_turns_of_other_providers_are_written_anew(llmock_server: LlmockSe
     ]
     await ask(llmock(llmock_server), transcript)
     assert llmock_server.body()["contents"][1:] == [
-        model({"text": "Looking."}, call({"city": "Bern"}, "c1"), call({}, "c2")),
+        model({"text": "Looking."}, call({"city": "Bern"}, "c1", **UNSIGNED), call({}, "c2", **UNSIGNED)),
         user(result(calls[0], output=""), result(calls[1], error="no")),
     ]
 
@@ -283,7 +287,33 @@ async def test_arguments_that_are_no_object_are_a_result_and_go_back_as_one(
     transcript.assistant(reply, reply.tool_calls)
     transcript.tool(reply.tool_calls[0], "{}", False)
     await ask(llmock(llmock_server), transcript)
-    assert llmock_server.body()["contents"][1] == model(call(read, "c1"))
+    assert llmock_server.body()["contents"][1] == model(call(read, "c1", **UNSIGNED))
+
+
+@pytest.mark.parametrize(
+    ("came", "back"),
+    [
+        ([None], [MARK]),
+        ([None, None], [MARK, MARK]),
+        (["s1==", None], ["s1==", None]),
+        ([None, "s2=="], [MARK, "s2=="]),
+    ],
+)
+async def test_calls_that_stand_before_any_signed_one_get_the_documented_mark(
+    came: list[str | None], back: list[str | None], canned_server: CannedServer, llmock_server: LlmockServer
+):
+    def signed(signature: str | None) -> dict[str, Any]:
+        return {"thoughtSignature": signature} if signature else {}
+
+    calls = [call({}, f"c{n}", **signed(signature)) for n, signature in enumerate(came)]
+    canned_server.queue(answer(reply_of({"text": "Hm.", "thoughtSignature": "t=="}, *calls)))
+    transcript = conversation()
+    reply = await ask(canned(canned_server), transcript)
+    transcript.assistant(reply, reply.tool_calls)
+    await ask(llmock(llmock_server), transcript)
+    text, *parts = llmock_server.body()["contents"][1]["parts"]
+    assert text == {"text": "Hm.", "thoughtSignature": "t=="}
+    assert [part.get("thoughtSignature") for part in parts] == back
 
 
 async def test_text_that_no_encoding_can_carry_is_replaced(canned_server: CannedServer):

@@ -64,7 +64,8 @@ def test_an_estimate_rests_on_defaults_and_then_on_what_was_measured(
     assert before["lab/m2", "oracle_target"][-1] == "unknown"
     assert before["offline/noop", "atr"] == ["4", "0", "0", "0", "$0.00"]
     assert before["all", "18"][-1] == "unknown"
-    assert notes == ["averages from defaults: lab/m1, lab/m2"]
+    rows = [f"lab/{model} {variant}" for model in ("m1", "m2") for variant in ("atr", "oracle_target")]
+    assert notes == [f"averages from defaults: {', '.join(rows)}"]
     run = ["run", *places, "--model", "lab/m1", "--variant", "oracle_target", "--no-progress"]
     assert call(*run) == 0
     capsys.readouterr()
@@ -73,10 +74,10 @@ def test_an_estimate_rests_on_defaults_and_then_on_what_was_measured(
     measured = estimated()["lab/m1", "oracle_target"]
     assert measured[1:3] == [str(row["tok_agent_calls"]), f"{row['tok_agent_in']:,}"]
     assert set(notes) == {
-        "averages from defaults: lab/m1, lab/m2",
-        "averages from earlier sessions of other models: lab/m2",
-        "averages from earlier sessions of the same model and variant: lab/m1",
-        "averages from earlier sessions of the same model: lab/m1",
+        "averages from defaults: lab/m1 atr (learning agent), lab/m2 atr",
+        "averages from earlier sessions of other models: lab/m2 oracle_target",
+        "averages from earlier sessions of the same model and variant: lab/m1 oracle_target",
+        "averages from earlier sessions of the same model: lab/m1 atr (test agent)",
     }
 
 
@@ -194,3 +195,37 @@ def test_a_model_keeps_what_the_file_says_of_it_when_the_command_line_names_it(
     (body,) = canned_server.bodies
     assert (body["model"], body["temperature"], body["seed"]) == ("big", 0.5, 0)
     assert {tool["function"]["name"] for tool in body["tools"]} >= {"finish_session", "search_products"}
+
+
+def test_an_estimate_says_where_the_budget_would_stop_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two cells of two tests at 0.025 dollars, as the defaults have it, and one that is free."""
+    episodes = short_quickstart(tmp_path / "episodes", learning=0, tests=slice(0, 2))
+    models = ["offline/noop", LAB, {**LAB, "id": "lab/m2"}]
+
+    def told(limit: float | None, **more: Any) -> str:
+        keys: dict[str, Any] = {"variants": ["oracle_target"], "models": models, **more}
+        config = write_config(tmp_path, limits={"cost_usd": limit}, **keys)
+        places = ["--config", config, "--episodes", episodes, "--outputs", tmp_path / "outputs"]
+        assert call("estimate", *places) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return "\n".join(line for line in lines if line.startswith("limits.cost_usd"))
+
+    def stop(sessions: int, cell: int, model: str) -> str:
+        return (
+            f"would stop the run after {sessions} of 6 sessions, in cell {cell} of 3: "
+            f"odalys_renner_seed000 {model} oracle_target"
+        )
+
+    assert told(None) == ""
+    assert told(0.0).endswith(stop(2, 2, "lab/m1"))
+    assert told(0.02) == f"limits.cost_usd: $0.0200 {stop(3, 2, 'lab/m1')}"
+    assert told(0.025).endswith(stop(3, 2, "lab/m1"))
+    assert told(0.03).endswith(stop(4, 2, "lab/m1"))
+    assert told(0.06).endswith(stop(5, 3, "lab/m2"))
+    assert told(0.09) == "limits.cost_usd: $0.0900 suffice for the whole run"
+    assert told(5.0) == "limits.cost_usd: $5.00 suffice for the whole run"
+    assert told(5.0, models=["offline/noop"]) == "limits.cost_usd: $5.00 suffice for the whole run"
+    unpriced = {**LAB, "id": "lab/m3", "price": None}
+    assert told(5.0, models=[unpriced]).endswith("nobody knows whether $5.00 suffice, a price is unknown")

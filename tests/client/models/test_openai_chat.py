@@ -37,7 +37,7 @@ async def test_plain_text_comes_back_with_its_usage(llmock_server: LlmockServer)
     llmock_server.queue({"type": "reply", "text": "On its way."})
     reply = await ask(endpoint(llmock_server.url), conversation())
     assert (reply.content, reply.tool_calls, reply.finish) == ("On its way.", [], "stop")
-    assert reply.native_assistant_payload is None
+    assert reply.native_payload_format == "openai_chat_v1"
     assert reply.usage is not None
     assert (reply.usage.prompt_tokens, reply.usage.calls) == (9, 1)
     assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
@@ -152,7 +152,8 @@ ARGUMENTS: list[tuple[Any, dict[str, Any], str | None]] = [
     (None, {}, None),
     ("[1]", {}, "arguments must be a JSON object, got array"),
     ('"Bern"', {}, "arguments must be a JSON object, got string"),
-    ("null", {}, "arguments must be a JSON object, got null"),
+    ("null", {}, None),
+    (" null\n", {}, None),
     ("true", {}, "arguments must be a JSON object, got boolean"),
     ("1.5", {}, "arguments must be a JSON object, got number"),
     ([1], {}, "arguments must be a JSON object, got array"),

@@ -224,7 +224,7 @@ async def test_an_endpoint_may_mark_payloads_its_own_way(
     assert llmock_server.body()["input"][1:] == [{"role": "assistant", "content": "Hi."}]
 
 
-async def test_arguments_that_are_not_json_are_a_result_and_go_back_as_they_came(llmock_server: LlmockServer):
+async def test_arguments_that_are_not_json_are_a_result_and_go_back_as_none(llmock_server: LlmockServer):
     llmock_server.queue({"type": "tool_fault", "kind": "malformed_arguments"})
     transcript = conversation()
     reply = await ask(endpoint(llmock_server.url), transcript, FIND)
@@ -234,7 +234,10 @@ async def test_arguments_that_are_not_json_are_a_result_and_go_back_as_they_came
     transcript.assistant(reply, reply.tool_calls)
     transcript.tool(broken, "arguments are not JSON", True)
     await ask(endpoint(llmock_server.url), transcript, FIND)
-    assert llmock_server.body()["input"][1:3] == reply.native_assistant_payload
+    assert isinstance(reply.native_assistant_payload, list)
+    *before, item = reply.native_assistant_payload
+    assert llmock_server.body()["input"][1:3] == [*before, {**item, "arguments": "{}"}]
+    assert broken.raw_arguments == item["arguments"]
 
 
 async def test_calls_without_an_id_of_their_own_get_one_that_their_results_can_name(

@@ -25,6 +25,18 @@ def test_a_price_in_the_registry_wins_and_counts_cached_tokens() -> None:
     assert cost_of(usage, model) == pytest.approx(1.0 + 0.25 + 1.0)
 
 
+@pytest.mark.parametrize("price", [{"input": 2.0, "cached_input": 0.5, "output": 10.0}, None])
+@pytest.mark.parametrize("counter", ["cached_tokens", "prompt_cache_hit_tokens"])
+def test_no_more_of_a_prompt_is_cached_than_there_is(counter: str, price: dict[str, float] | None) -> None:
+    mine = Catalogue.model_validate({"models": {"openai/gpt-5.4": {"price": price}}})
+    model = packaged_catalogue().extended(mine).find("openai/gpt-5.4")
+    said = Usage(prompt_tokens=MILLION, completion_tokens=0, **{counter: 5 * MILLION})
+    cost = cost_of(said, model)
+    assert cost == cost_of(Usage(prompt_tokens=MILLION, cached_tokens=MILLION), model)
+    assert price is None or cost == 0.5
+    assert cost is not None and cost > 0
+
+
 def test_without_one_the_public_price_list_is_asked() -> None:
     cost = cost_of(Usage(prompt_tokens=MILLION, completion_tokens=0), packaged_catalogue().find("gpt-5.4"))
     assert cost is not None
@@ -67,12 +79,32 @@ async def test_retryable_failures_are_tried_again_with_growing_waits() -> None:
     assert all(2.0 <= wait <= 5.0 for wait in waits)
 
 
-async def test_retry_after_is_honoured_up_to_a_limit() -> None:
-    errors = [
-        WireError("slow down", retryable=True, status=429, retry_after=after) for after in (30.0, 9999.0)
-    ]
+async def test_retry_after_is_honoured() -> None:
+    errors = [WireError("slow", retryable=True, status=429, retry_after=after) for after in (30.0, 60.0)]
     _, waits = await attempt(Flaky(*errors), RetryPolicy(longest=5.0, longest_asked=60.0))
     assert waits == [30.0, 60.0]
+
+
+@pytest.mark.parametrize("attempts", [1, 10])
+async def test_who_asks_for_more_than_five_minutes_is_not_waited_for_and_the_time_is_named(
+    attempts: int,
+) -> None:
+    patient = Flaky(WireError("slow down", retryable=True, status=429, retry_after=300.0))
+    if attempts > 1:
+        assert await attempt(patient, RetryPolicy(attempts=attempts)) == ("fine", [300.0])
+    flaky = Flaky(WireError("slow down", retryable=True, status=429, retry_after=300.5))
+    with pytest.raises(
+        WireError, match=r"slow down; it asks to wait 6 min, until \d{4}-\d\d-\d\d \d\d:\d\d UTC"
+    ) as caught:
+        await attempt(flaky, RetryPolicy(attempts=attempts))
+    assert (caught.value.final, caught.value.retryable, flaky.calls) == (True, False, 1)
+
+
+async def test_a_refusal_asks_for_no_wait() -> None:
+    flaky = Flaky(WireError("no", retryable=False, status=400, retry_after=9999.0))
+    with pytest.raises(WireError) as caught:
+        await attempt(flaky, RetryPolicy())
+    assert not caught.value.final
 
 
 @pytest.mark.parametrize(("retryable", "calls"), [(False, 1), (True, 3)])
@@ -121,6 +153,41 @@ async def test_tokens_spent_hold_the_next_call_back(clock: Clock) -> None:
     assert clock.now == 130.0
     await ceiling.admit()
     assert clock.now == 170.0, "the first 600 leave the window 60 s after they were spent"
+
+
+@pytest.mark.parametrize(
+    ("spent", "waits"),
+    [
+        ([999], 0.0),
+        ([1000], 60.0),
+        ([400, 600], 60.0),
+        ([1000, 1], 60.0),
+        ([1, 1000], 61.0),
+        ([1, 999, 1], 61.0),
+        ([1, 1, 999], 61.0),
+        ([600, 600, 600], 61.0),
+        ([2000], 60.0),
+    ],
+)
+async def test_a_call_begins_when_less_than_the_ceiling_is_spent(
+    spent: list[int], waits: float, clock: Clock
+) -> None:
+    """Tokens are spent a second apart, beginning now; each leaves the window after a minute."""
+    ceiling = RateCeiling(tokens_per_minute=1000, clock=clock)
+    for second, tokens in enumerate(spent):
+        clock.now = 100.0 + second
+        ceiling.spent(tokens)
+    clock.now = 100.0
+    await ceiling.admit()
+    assert clock.now - 100.0 == waits
+
+
+async def test_every_wait_is_told(clock: Clock) -> None:
+    ceiling = RateCeiling(requests_per_minute=1, clock=clock)
+    told: list[float] = []
+    for _ in range(3):
+        await ceiling.admit(told.append)
+    assert told == [60.0, 60.0]
 
 
 async def test_tokens_that_come_in_while_a_call_waits_hold_it_back_further(

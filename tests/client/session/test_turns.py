@@ -14,8 +14,9 @@ import anyio
 import pytest
 from mcp import StdioServerParameters
 
-from atr_client.errors import CellAbort
-from atr_client.models.base import Finish, ModelReply, Privileged, ToolSpec
+from atr_client.cell.episode_runner import offline_users
+from atr_client.errors import CellAbort, ModelError
+from atr_client.models.base import AgentModel, Finish, ModelReply, Privileged, ToolSpec
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import run_session
@@ -24,6 +25,7 @@ from atr_data.calls import CallLog, CallRecord, read_calls
 from atr_data.episode import Episode
 from atr_data.trajectory import Message, ToolCall, Trajectory
 from atr_servers import build_server
+from tests.support.cells import small_episode
 
 FILE = {"id": "fil_1", "type": "file", "attributes": {"name": "scan.pdf", "file_type": "pdf"}}
 EPISODE = Episode.model_validate(
@@ -74,7 +76,7 @@ async def play(agent: Script, folder: Path, **settings: Any) -> tuple[Trajectory
     return trajectory, [record for record in read_calls(path) if isinstance(record, CallRecord)]
 
 
-async def run(agent: Script, environment: Any, **settings: Any) -> Trajectory:
+async def run(agent: AgentModel, environment: Any, **settings: Any) -> Trajectory:
     return await run_session(
         episode=EPISODE,
         session=SESSION,
@@ -116,6 +118,7 @@ async def test_arguments_no_wire_can_carry_are_refused_and_logged(
     assert trajectory.messages[3].tool_error is True
     assert word in (trajectory.messages[3].content or "")
     assert [(call.arguments, call.is_error) for call in calls] == [({}, True)]
+    assert calls[0].raw_arguments == json.dumps(arguments)
     assert trajectory.termination_reason == "agent_stop"
     assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
 
@@ -159,28 +162,46 @@ async def test_a_dropped_argument_is_noted_in_the_call_log(tmp_path: Path) -> No
     assert calls[0].result == trajectory.messages[3].content
 
 
-async def test_the_deadline_cuts_a_slow_call_and_keeps_the_transcript() -> None:
+@pytest.mark.parametrize(
+    ("seconds", "reason", "steps"), [(0.05, "timeout", 1), (30.0, "agent_stop", 2), (None, "agent_stop", 2)]
+)
+async def test_the_deadline_is_looked_at_between_steps_and_cuts_nothing_off(
+    seconds: float | None, reason: str, steps: int
+) -> None:
     class Slow:
         async def tools(self) -> Sequence[ToolSpec]:
             return []
 
         async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
-            if call.name == "list_files":
-                return ToolOutcome("{}", False)
-            await anyio.sleep(60)
-            raise AssertionError("the deadline did not come")
-
-        def abandon(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
-            return ToolOutcome(f"{call.name} of {turn_idx} cut off", True)
+            await anyio.sleep(0.04)
+            return ToolOutcome(f"{call.name} of {turn_idx}", False)
 
     calls = [ToolCall(id=name, name=name) for name in ("list_files", "delete_files", "move_files")]
-    trajectory = await run(Script(ModelReply(tool_calls=calls)), Slow(), timeout=0.05)
-    assert trajectory.termination_reason == "timeout"
-    assert [message.content for message in trajectory.messages[3:]] == [
-        "{}",
-        "delete_files of 2 cut off",
-        "move_files of 2 cut off",
+    trajectory = await run(Script(ModelReply(tool_calls=calls), FINISH), Slow(), timeout=seconds)
+    assert (trajectory.termination_reason, trajectory.step_count) == (reason, steps)
+    assert [message.content for message in trajectory.messages[3:6]] == [
+        "list_files of 2",
+        "delete_files of 2",
+        "move_files of 2",
     ]
+
+
+async def test_an_agent_that_cannot_be_asked_ends_no_session_whatever_the_deadline() -> None:
+    class Hanging:
+        async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+            await anyio.sleep(0.1)
+            raise ModelError("no answer within 0.1 seconds")
+
+    class Nothing:
+        async def tools(self) -> Sequence[ToolSpec]:
+            return []
+
+        async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            raise AssertionError("nothing is called")
+
+    with pytest.raises(CellAbort, match="no answer within") as caught:
+        await run(Hanging(), Nothing(), timeout=0.05)
+    assert caught.value.module == "agent"
 
 
 async def test_the_time_before_the_first_reply_counts_against_the_deadline() -> None:
@@ -192,17 +213,6 @@ async def test_the_time_before_the_first_reply_counts_against_the_deadline() -> 
     trajectory = await run(Script(FINISH), SlowToList(), timeout=0.02)
     assert (trajectory.termination_reason, trajectory.step_count) == ("timeout", 0)
     assert trajectory.duration_seconds >= 0.05
-
-
-async def test_calls_cut_off_by_the_deadline_are_in_the_call_log(tmp_path: Path) -> None:
-    path = tmp_path / "calls.jsonl"
-    with CallLog(path) as log:
-        recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
-        async with open_environment(EPISODE, SESSION, recorder) as environment:
-            outcome = environment.abandon(ToolCall(id="c", name="delete_files"), 2)
-    (call,) = [record for record in read_calls(path) if isinstance(record, CallRecord)]
-    assert (call.tool, call.turn_idx, call.is_error) == ("delete_files", 2, True)
-    assert call.result == outcome.content
 
 
 async def test_a_server_that_offers_other_tools_than_the_session_names_stops_the_cell(tmp_path: Path) -> None:
@@ -280,3 +290,50 @@ async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_noth
     assert caught.value.module == "environment"
     answered = [record for record in read_calls(path) if isinstance(record, CallRecord)]
     assert [(call.tool, call.is_error) for call in answered] == [("list_files", False)]
+
+
+@pytest.mark.parametrize("order", [("good", "bad"), ("bad", "good"), ("bad", "good", "bad")])
+async def test_one_productive_call_makes_a_turn_productive_wherever_it_stands(order: Sequence[str]) -> None:
+    """Five idle turns would end a learning session."""
+    trajectory = await learn([order] * 5)
+    assert (trajectory.termination_reason, trajectory.step_count) == ("max_steps", 5)
+
+
+@pytest.mark.parametrize("body", ['{"count": 0, "files": []}', "error"])
+async def test_five_turns_without_a_productive_call_end_a_learning_session(body: str) -> None:
+    trajectory = await learn([("bad", "bad")] * 6, bad=body)
+    assert (trajectory.termination_reason, trajectory.termination_subreason) == (
+        "task_no_progress",
+        "tool_loop",
+    )
+    assert trajectory.step_count == 5
+
+
+async def learn(turns: Sequence[Sequence[str]], bad: str = "error") -> Trajectory:
+    """A learning session with as many steps as turns; a turn calls tools that are `good` or `bad`."""
+
+    class Tools:
+        async def tools(self) -> Sequence[ToolSpec]:
+            return []
+
+        async def call(self, call: ToolCall, turn_idx: int) -> ToolOutcome:
+            if call.name == "good":
+                return ToolOutcome("{}", False)
+            return ToolOutcome(bad, bad == "error")
+
+    replies = [
+        ModelReply(tool_calls=[ToolCall(id=f"c{turn}_{n}", name=name) for n, name in enumerate(names)])
+        for turn, names in enumerate(turns)
+    ]
+    episode = small_episode(learning=1, tests=0)
+    session = episode.learning_sessions[0]
+    return await run_session(
+        episode=episode,
+        session=session,
+        variant="default",
+        model=Script(*replies),
+        memory_context=None,
+        user=offline_users()(episode, session),
+        environment=Tools(),
+        settings=SessionSettings(max_steps=len(turns)),
+    )

@@ -9,7 +9,8 @@ import anyio
 
 from atr_client.errors import ContextOverflow, ModelError, WireError
 from atr_client.models.wire import Endpoint
-from atr_client.models.wires._http import check_endpoint, fault, is_loopback
+from atr_client.models.wires._faults import codes_in, fault
+from atr_client.models.wires._http import check_endpoint, is_loopback
 from atr_client.models.wires._reading import Part, shaped
 
 if TYPE_CHECKING:
@@ -75,4 +76,5 @@ def _refusal(error: APIStatusError, endpoint: Endpoint) -> WireError | ContextOv
     body = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
     text = " ".join(str(body[key]) for key in ("message", "code") if body.get(key))
     reason = text or str(error.body or error.message)
-    return fault(reason, endpoint, status=error.status_code, headers=error.response.headers)
+    status, headers = error.status_code, error.response.headers
+    return fault(reason, endpoint, status=status, codes=codes_in(body), headers=headers)

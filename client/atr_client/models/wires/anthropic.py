@@ -10,9 +10,18 @@ import anyio
 from atr_client.errors import ContextOverflow, ModelError, WireError
 from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
-from atr_client.models.wires._calls import CallIds, finish_of, read_call
-from atr_client.models.wires._http import check_endpoint, fault, is_loopback, request_body
-from atr_client.models.wires._reading import Part, served_model, shaped
+from atr_client.models.wires._calls import (
+    CallIds,
+    finish_of,
+    legal_id,
+    legal_name,
+    read_call,
+    stored_payload,
+)
+from atr_client.models.wires._counting import IfObject, Tokens, counted, total_of
+from atr_client.models.wires._faults import codes_in, fault
+from atr_client.models.wires._http import check_endpoint, is_loopback, request_body
+from atr_client.models.wires._reading import Part, Word, as_it_came, served_model, shaped
 from atr_client.models.wires._turns import alternating
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
@@ -37,27 +46,27 @@ class _Block(Part):
     type: str
     text: str | None = None
     thinking: str | None = None
-    id: str | None = None
-    name: str | None = None
+    id: Word = None
+    name: Word = None
     input: Any = None
 
 
 class _OutputDetails(Part):
-    thinking_tokens: int | None = None
+    thinking_tokens: Tokens = None
 
 
 class _Usage(Part):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    output_tokens_details: _OutputDetails | None = None
+    input_tokens: Tokens = None
+    output_tokens: Tokens = None
+    cache_read_input_tokens: Tokens = None
+    cache_creation_input_tokens: Tokens = None
+    output_tokens_details: IfObject[_OutputDetails] = None
 
 
 class _Reply(Part):
     content: list[_Block]
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: IfObject[_Usage] = None
 
 
 def open_wire(endpoint: Endpoint) -> Wire:
@@ -103,7 +112,9 @@ class _MessagesWire:
         import anthropic
 
         endpoint = self._endpoint
-        turns = alternating(request.messages[1:], lambda message: list(_blocks(message, self._format)))
+        turns = alternating(
+            request.messages[1:], lambda message: list(_blocks(message, endpoint, self._format))
+        )
         sent = [{"role": turn.role, "content": turn.pieces} for turn in turns]
         try:
             with anyio.fail_after(endpoint.timeout):
@@ -126,8 +137,9 @@ class _MessagesWire:
 
 
 def _refusal(error: APIStatusError, endpoint: Endpoint) -> WireError | ContextOverflow:
+    status, headers = error.status_code, error.response.headers
     text = error.api_message or error.message
-    return fault(text, endpoint, status=error.status_code, headers=error.response.headers)
+    return fault(text, endpoint, status=status, codes=codes_in(error.body), headers=headers)
 
 
 def _fields(request: WireRequest, endpoint: Endpoint) -> dict[str, Any]:
@@ -147,36 +159,40 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
 
 
-def _blocks(message: Message, payload_format: str) -> Iterator[dict[str, Any]]:
+def _blocks(message: Message, endpoint: Endpoint, payload_format: str) -> Iterator[dict[str, Any]]:
     """The content blocks of a message: those that the provider made as they came, all others written anew.
     Blank text is left out, because the API refuses it."""
     if message.role == "tool":
         result = {
             "type": "tool_result",
-            "tool_use_id": message.tool_call_id,
+            "tool_use_id": legal_id(message.tool_call_id or ""),
             "content": message.content or "",
         }
         yield {**result, "is_error": True} if message.tool_error else result
         return
-    payload = message.native_assistant_payload
-    if message.native_payload_format == payload_format and isinstance(payload, list):
-        yield from _kept(payload, message.tool_calls or ())
+    payload = stored_payload(message, endpoint, payload_format)
+    if isinstance(payload, list):
+        yield from _kept(cast("list[dict[str, Any]]", payload), message.tool_calls or ())
         return
     if (message.content or "").strip():
         yield {"type": "text", "text": message.content}
     for call in message.tool_calls or ():
-        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        yield {"type": "tool_use", **_legal(call)}
+
+
+def _legal(call: ToolCall) -> dict[str, Any]:
+    return {"id": legal_id(call.id), "name": legal_name(call.name), "input": call.arguments}
 
 
 def _kept(payload: list[dict[str, Any]], calls: Sequence[ToolCall]) -> Iterator[dict[str, Any]]:
     """All blocks but the calls that the turn loop dropped: the API refuses a call without a result, and one
-    whose input is no object."""
+    of another form than it wants."""
     kept = {call.id: call for call in calls}
     for block in payload:
         if block["type"] == "tool_use":
             if block["id"] in kept:
-                yield {**block, "input": kept[block["id"]].arguments}
-        elif block["type"] != "text" or block["text"].strip():
+                yield {**block, **_legal(kept[block["id"]])}
+        elif block["type"] != "text" or (block.get("text") or "").strip():
             yield block
 
 
@@ -192,25 +208,21 @@ def _read(reply: _Reply, stop_reason: str, asked: Sequence[Message], payload_for
         tool_calls=calls,
         usage=reply.usage and _usage(reply.usage),
         reasoning_content="\n".join(block.thinking for block in reply.content if block.thinking) or None,
-        native_assistant_payload=[block.model_dump(exclude_unset=True) for block in reply.content],
+        native_assistant_payload=[as_it_came(block) for block in reply.content],
         native_payload_format=payload_format,
         finish=finish_of(calls, _CUT.get(stop_reason)),
         served_model=served_model(reply),
     )
 
 
-def _usage(reported: _Usage) -> Usage:
+def _usage(reported: _Usage) -> Usage | None:
     """The API counts tokens read from the cache, written to it, and neither, apart: all three are prompt
     tokens here, and those read are the cached ones. Thinking is a part of the output."""
-    cached = reported.cache_read_input_tokens or 0
-    prompt = (reported.input_tokens or 0) + (reported.cache_creation_input_tokens or 0) + cached
-    completion = reported.output_tokens or 0
-    thought = reported.output_tokens_details and reported.output_tokens_details.thinking_tokens
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        total_tokens=prompt + completion,
-        cached_tokens=cached,
-        reasoning_tokens=thought or 0,
-        calls=1,
+    cached, written = reported.cache_read_input_tokens, reported.cache_creation_input_tokens
+    details = reported.output_tokens_details
+    return counted(
+        prompt=total_of(reported.input_tokens, cached, written),
+        completion=reported.output_tokens,
+        cached=cached,
+        reasoning=details and details.thinking_tokens,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import anyio
@@ -12,9 +12,11 @@ from atr_client.errors import ContextOverflow, ModelError, WireError
 from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
 from atr_client.models.wires._calls import CallIds, finish_of, read_call
-from atr_client.models.wires._http import check_endpoint, fault, is_loopback, request_body
-from atr_client.models.wires._reading import Part, served_model, shaped
-from atr_client.models.wires._turns import alternating
+from atr_client.models.wires._counting import IfObject, Tokens, counted, total_of
+from atr_client.models.wires._faults import codes_in, fault
+from atr_client.models.wires._gemini_contents import contents_of
+from atr_client.models.wires._http import check_endpoint, is_loopback, request_body
+from atr_client.models.wires._reading import Part, Word, as_it_came, served_model, shaped
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 
@@ -46,8 +48,8 @@ spell it is empty."""
 
 
 class _FunctionCall(Part):
-    id: str | None = None
-    name: str | None = None
+    id: Word = None
+    name: Word = None
     args: Any = None
 
 
@@ -67,17 +69,17 @@ class _Candidate(Part):
 
 
 class _Usage(Part):
-    prompt: int | None = Field(default=None, alias="promptTokenCount")
-    tool_prompt: int | None = Field(default=None, alias="toolUsePromptTokenCount")
-    cached: int | None = Field(default=None, alias="cachedContentTokenCount")
-    answer: int | None = Field(default=None, alias="candidatesTokenCount")
-    thoughts: int | None = Field(default=None, alias="thoughtsTokenCount")
+    prompt: Tokens = Field(default=None, alias="promptTokenCount")
+    tool_prompt: Tokens = Field(default=None, alias="toolUsePromptTokenCount")
+    cached: Tokens = Field(default=None, alias="cachedContentTokenCount")
+    answer: Tokens = Field(default=None, alias="candidatesTokenCount")
+    thoughts: Tokens = Field(default=None, alias="thoughtsTokenCount")
 
 
 class _Reply(Part):
     candidates: list[_Candidate] | None = None
     feedback: Any = Field(default=None, alias="promptFeedback")
-    usage: _Usage | None = Field(default=None, alias="usageMetadata")
+    usage: IfObject[_Usage] = Field(default=None, alias="usageMetadata")
 
 
 def open_wire(endpoint: Endpoint) -> Wire:
@@ -140,7 +142,7 @@ class _GeminiWire:
         from google.genai import errors, types
 
         endpoint = self._endpoint
-        fields = _fields(request, endpoint, _contents(request.messages, self._format))
+        fields = _fields(request, endpoint, contents_of(request.messages, endpoint, self._format))
         try:
             with anyio.fail_after(endpoint.timeout):
                 raw = await self._generate(
@@ -169,7 +171,8 @@ def _refusal(error: Any, endpoint: Endpoint) -> WireError | ContextOverflow:
     delay = _retry_delay(error.details)
     if delay is not None:
         headers.setdefault("retry-after", delay)
-    return fault(error.message or str(error), endpoint, status=error.code, headers=headers)
+    text, codes = error.message or str(error), codes_in(error.details)
+    return fault(text, endpoint, status=error.code, codes=codes, headers=headers)
 
 
 def _retry_delay(body: Any) -> str | None:
@@ -213,43 +216,6 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
     }
 
 
-def _contents(messages: Sequence[Message], payload_format: str) -> list[dict[str, Any]]:
-    names = {call.id: call.name for message in messages for call in message.tool_calls or ()}
-    turns = alternating(messages[1:], lambda message: list(_parts(message, payload_format, names)))
-    roles = {"assistant": "model", "user": "user"}
-    return [{"role": roles[turn.role], "parts": turn.pieces} for turn in turns]
-
-
-def _parts(message: Message, payload_format: str, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """The parts of a message: those that the provider made as they came, all others written anew."""
-    if message.role == "tool":
-        call_id = message.tool_call_id or ""
-        response = {"error" if message.tool_error else "output": message.content or ""}
-        yield {"functionResponse": {"id": call_id, "name": names.get(call_id, ""), "response": response}}
-        return
-    payload = message.native_assistant_payload
-    if message.native_payload_format == payload_format and isinstance(payload, dict):
-        yield from _kept(payload.get("parts") or [], message.tool_calls or ())
-        return
-    if (message.content or "").strip():
-        yield {"text": message.content}
-    for call in message.tool_calls or ():
-        yield {"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}}
-
-
-def _kept(parts: list[dict[str, Any]], calls: Sequence[ToolCall]) -> Iterator[dict[str, Any]]:
-    """All parts but the calls that the turn loop dropped: the API wants as many responses as calls. Arguments
-    that are no object go back as none."""
-    kept = {call.id: call for call in calls}
-    for part in parts:
-        call = part.get("functionCall")
-        if not call:
-            yield part
-        elif call["id"] in kept:
-            args = {"args": kept[call["id"]].arguments} if "args" in call else {}
-            yield {**part, "functionCall": {**call, **args}}
-
-
 def _read(reply: _Reply, asked: Sequence[Message], payload_format: str) -> ModelReply:
     """A blocked prompt has no candidate. Calls without an id get one here, which is stored in the payload and
     sent back like the API's own."""
@@ -267,24 +233,19 @@ def _read(reply: _Reply, asked: Sequence[Message], payload_format: str) -> Model
         tool_calls=calls,
         usage=reply.usage and _usage(reply.usage),
         reasoning_content="\n".join(part.text or "" for part in said if part.thought) or None,
-        native_assistant_payload=content.model_dump(exclude_unset=True, by_alias=True),
+        native_assistant_payload=as_it_came(content),
         native_payload_format=payload_format,
         finish=finish_of(calls, _CUT.get(candidate.finish_reason or "")),
         served_model=served_model(reply, "modelVersion"),
     )
 
 
-def _usage(reported: _Usage) -> Usage:
-    """The API counts thoughts beside the answer; both are completion tokens here. Cached tokens are a part of
-    the prompt."""
-    thoughts = reported.thoughts or 0
-    prompt = (reported.prompt or 0) + (reported.tool_prompt or 0)
-    completion = (reported.answer or 0) + thoughts
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        total_tokens=prompt + completion,
-        cached_tokens=reported.cached or 0,
-        reasoning_tokens=thoughts,
-        calls=1,
+def _usage(reported: _Usage) -> Usage | None:
+    """The API counts thoughts beside the answer; both are completion tokens here. It leaves out what is 0.
+    Cached tokens are a part of the prompt."""
+    return counted(
+        prompt=total_of(reported.prompt, reported.tool_prompt),
+        completion=total_of(reported.answer or 0, reported.thoughts),
+        cached=reported.cached,
+        reasoning=reported.thoughts,
     )

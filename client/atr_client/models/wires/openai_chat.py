@@ -9,10 +9,13 @@ from pydantic import Field
 
 from atr_client.models.base import Finish, ModelReply, ToolSpec
 from atr_client.models.wire import Endpoint, Wire, WireRequest
-from atr_client.models.wires._calls import CallIds, finish_of, read_call, sent_arguments
-from atr_client.models.wires._http import fault, request_body
+from atr_client.models.wires._calls import CallIds, finish_of, read_call
+from atr_client.models.wires._chat_messages import PAYLOAD_FORMAT, message_sent
+from atr_client.models.wires._counting import IfObject, Tokens, counted
+from atr_client.models.wires._faults import fault, told_in_reply
+from atr_client.models.wires._http import request_body
 from atr_client.models.wires._openai import open_client, receive
-from atr_client.models.wires._reading import Part, served_model
+from atr_client.models.wires._reading import Part, Word, as_it_came, served_model
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 
@@ -20,25 +23,27 @@ _CUT: dict[str | None, Finish] = {"length": "length", "content_filter": "content
 _BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
 """Finish reasons by which a server says that it gave up in the middle."""
 
-_RENDERED = frozenset(
-    {"role", "content", "tool_calls", "reasoning_content", "reasoning"}
-    | {"refusal", "annotations", "audio", "function_call"}
-)
-"""Fields of a stored message that are written anew from the transcript, or that no server takes back."""
-
 
 class _Function(Part):
-    name: str | None = None
+    name: Word = None
     arguments: Any = None
 
 
 class _Call(Part):
-    id: str | None = None
-    function: _Function
+    id: Word = None
+    function: _Function = Field(default_factory=_Function)
+
+
+class _ContentPart(Part):
+    """A part of type `text`, or `thinking` with parts of its own."""
+
+    type: str | None = None
+    text: str | None = None
+    thinking: str | list[_ContentPart] | None = None
 
 
 class _Message(Part):
-    content: str | None = None
+    content: str | list[_ContentPart] | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
     reasoning_content: str | None = None
@@ -46,38 +51,40 @@ class _Message(Part):
 
 
 class _Choice(Part):
-    message: _Message
+    message: _Message = Field(default_factory=_Message)
     finish_reason: str | None = None
+    error: Any = None
 
 
 class _PromptDetails(Part):
-    cached_tokens: int | None = None
+    cached_tokens: Tokens = None
 
 
 class _CompletionDetails(Part):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Tokens = None
 
 
 class _Usage(Part):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
-    prompt_cache_hit_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
-    completion_tokens_details: _CompletionDetails | None = None
+    prompt_tokens: Tokens = None
+    completion_tokens: Tokens = None
+    total_tokens: Tokens = None
+    prompt_cache_hit_tokens: Tokens = None
+    prompt_tokens_details: IfObject[_PromptDetails] = None
+    completion_tokens_details: IfObject[_CompletionDetails] = None
 
 
 class _Completion(Part):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: IfObject[_Usage] = None
 
 
 def open_wire(endpoint: Endpoint) -> Wire:
     """A client of one endpoint.
 
     `max_output_tokens` is sent as `max_tokens`, the name that all servers know. The message of a reply is
-    stored as it came when the endpoint names a payload format; what it holds beyond text, calls and plain
-    reasoning goes back unchanged. Raises ModelError when the SDK is missing or the endpoint cannot be used.
+    stored as it came, and what it holds beyond text and calls goes back unchanged.
+
+    Raises ModelError when the SDK is missing or the endpoint cannot be used.
     """
     return _ChatWire(endpoint)
 
@@ -90,7 +97,7 @@ class _ChatWire:
     async def send(self, request: WireRequest) -> ModelReply:
         pending = self._client.chat.completions.with_raw_response.create(
             model=self._endpoint.model,
-            messages=cast("Any", [_sent(message, self._endpoint) for message in request.messages]),
+            messages=cast("Any", message_sent(request.messages, self._endpoint)),
             extra_body=_fields(request, self._endpoint),
         )
         completion = await receive(pending, self._endpoint, _Completion)
@@ -110,7 +117,7 @@ def _fields(request: WireRequest, endpoint: Endpoint) -> dict[str, Any]:
             "response_format": schema and {"type": "json_schema", "json_schema": form},
             "max_tokens": endpoint.max_output_tokens,
             "temperature": request.temperature if endpoint.sampling else None,
-            "seed": request.seed if endpoint.sampling else None,
+            endpoint.seed_name: request.seed if endpoint.sampling else None,
         },
         endpoint.parameters,
     )
@@ -121,72 +128,58 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _sent(message: Message, endpoint: Endpoint) -> dict[str, Any]:
-    if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content or ""}
-    if message.role != "assistant":
-        return {"role": message.role, "content": message.content or ""}
-    native = _native(message, endpoint)
-    sent = {key: value for key, value in native.items() if key not in _RENDERED}
-    sent |= {"role": "assistant", "content": message.content or ""}
-    if message.tool_calls:
-        native_calls = {call["id"]: call for call in native.get("tool_calls") or ()}
-        sent["content"] = message.content if (message.content or "").strip() else None
-        sent["tool_calls"] = [_sent_call(call, native_calls.get(call.id, {})) for call in message.tool_calls]
-    if endpoint.echo_reasoning == "always" or (
-        endpoint.echo_reasoning == "tool_turns" and message.tool_calls
-    ):
-        sent["reasoning_content"] = message.reasoning_content or ""
-    return sent
-
-
-def _native(message: Message, endpoint: Endpoint) -> dict[str, Any]:
-    payload = message.native_assistant_payload
-    ours = endpoint.payload_format is not None and message.native_payload_format == endpoint.payload_format
-    return payload if ours and isinstance(payload, dict) else {}
-
-
-def _sent_call(call: ToolCall, native: dict[str, Any]) -> dict[str, Any]:
-    """A call as it came, with the arguments written anew."""
-    function = {"name": call.name, "arguments": sent_arguments(call)}
-    return {**native, "id": call.id, "type": "function", "function": function}
-
-
 def _reply(completion: _Completion, asked: Sequence[Message], endpoint: Endpoint) -> ModelReply:
     choice, message = completion.choices[0], completion.choices[0].message
+    if choice.error:
+        raise told_in_reply(choice.error, endpoint, retryable=False)
     if choice.finish_reason in _BROKEN_OFF:
         raise fault(f"the server gave up with finish reason {choice.finish_reason!r}", endpoint)
+    if "message" not in choice.model_fields_set:
+        raise fault("malformed reply: choices.0.message: there is none", endpoint)
     ids = CallIds(asked)
     calls: list[ToolCall] = []
     for call in message.tool_calls or ():
         call.id = ids.unique(call.id)
         calls.append(read_call(call.id, call.function.name, call.function.arguments))
     cut = "refusal" if message.refusal else _CUT.get(choice.finish_reason)
+    text, thoughts = _said(message.content)
     return ModelReply(
-        content=message.content or message.refusal or None,
+        content=text or message.refusal or None,
         tool_calls=calls,
         usage=completion.usage and _usage(completion.usage),
-        reasoning_content=message.reasoning_content or message.reasoning,
-        native_assistant_payload=message.model_dump(exclude_unset=True) if endpoint.payload_format else None,
-        native_payload_format=endpoint.payload_format,
+        reasoning_content=message.reasoning_content or message.reasoning or thoughts,
+        native_assistant_payload=as_it_came(message),
+        native_payload_format=endpoint.payload_format or PAYLOAD_FORMAT,
         finish=finish_of(calls, cut),
         served_model=served_model(completion),
     )
 
 
-def _usage(reported: _Usage) -> Usage:
+def _said(content: str | list[_ContentPart] | None) -> tuple[str | None, str | None]:
+    """Text and reasoning of a content, which may come in parts."""
+    if not isinstance(content, list):
+        return content, None
+    text = "".join(part.text or "" for part in content if part.type == "text")
+    thoughts = [_thought(part.thinking) for part in content if part.type == "thinking"]
+    return text or None, "\n".join(filter(None, thoughts)) or None
+
+
+def _thought(thinking: str | list[_ContentPart] | None) -> str:
+    if isinstance(thinking, list):
+        return "".join(part.text or "" for part in thinking)
+    return thinking or ""
+
+
+def _usage(reported: _Usage) -> Usage | None:
     """DeepSeek counts cached tokens under a name of its own, and again under the common one: they are told
     once, under its own."""
-    prompt, completion = reported.prompt_tokens or 0, reported.completion_tokens or 0
-    hit = reported.prompt_cache_hit_tokens or 0
-    cached = reported.prompt_tokens_details and reported.prompt_tokens_details.cached_tokens
-    thought = reported.completion_tokens_details and reported.completion_tokens_details.reasoning_tokens
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        total_tokens=reported.total_tokens or prompt + completion,
-        cached_tokens=0 if hit else cached or 0,
-        prompt_cache_hit_tokens=hit,
-        reasoning_tokens=thought or 0,
-        calls=1,
+    hit, read = reported.prompt_cache_hit_tokens, reported.prompt_tokens_details
+    thought = reported.completion_tokens_details
+    return counted(
+        prompt=reported.prompt_tokens,
+        completion=reported.completion_tokens,
+        total=reported.total_tokens,
+        cached=0 if hit else read and read.cached_tokens,
+        cache_hit=hit,
+        reasoning=thought and thought.reasoning_tokens,
     )

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from typing import Any, cast
 
 from atr_client.models.base import Finish, ModelReply, ToolSpec
+from atr_client.models.call_ids import unique_id
 from atr_client.models.wire import Endpoint, Wire, WireRequest
-from atr_client.models.wires._calls import CallIds, finish_of, read_call, sent_arguments
-from atr_client.models.wires._http import fault, request_body
+from atr_client.models.wires._calls import (
+    CallIds,
+    finish_of,
+    legal_id,
+    legal_name,
+    read_call,
+    sent_arguments,
+    stored_payload,
+)
+from atr_client.models.wires._counting import IfObject, Tokens, counted
+from atr_client.models.wires._faults import told_in_reply
+from atr_client.models.wires._http import request_body
 from atr_client.models.wires._openai import open_client, receive
-from atr_client.models.wires._reading import Part, served_model
+from atr_client.models.wires._reading import Part, Word, as_it_came, served_model
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 
 PAYLOAD_FORMAT = "openai_responses_v1"
 """Mark of a stored payload: the list of a reply's output items as they came."""
-
-_PASSING_TROUBLE = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
-"""Codes of a failed response that another attempt may not meet."""
 
 
 class _Piece(Part):
@@ -32,30 +40,25 @@ class _Item(Part):
     type: str
     content: list[_Piece] | None = None
     summary: list[_Piece] | None = None
-    call_id: str | None = None
-    name: str | None = None
+    call_id: Word = None
+    name: Word = None
     arguments: Any = None
 
 
 class _InputDetails(Part):
-    cached_tokens: int | None = None
+    cached_tokens: Tokens = None
 
 
 class _OutputDetails(Part):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Tokens = None
 
 
 class _Usage(Part):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
-    input_tokens_details: _InputDetails | None = None
-    output_tokens_details: _OutputDetails | None = None
-
-
-class _Error(Part):
-    code: str | None = None
-    message: str | None = None
+    input_tokens: Tokens = None
+    output_tokens: Tokens = None
+    total_tokens: Tokens = None
+    input_tokens_details: IfObject[_InputDetails] = None
+    output_tokens_details: IfObject[_OutputDetails] = None
 
 
 class _Incomplete(Part):
@@ -65,9 +68,9 @@ class _Incomplete(Part):
 class _Response(Part):
     output: list[_Item]
     status: str | None = None
-    error: _Error | None = None
+    error: Any = None
     incomplete_details: _Incomplete | None = None
-    usage: _Usage | None = None
+    usage: IfObject[_Usage] = None
 
 
 def open_wire(endpoint: Endpoint) -> Wire:
@@ -86,7 +89,8 @@ class _ResponsesWire:
         self._format = endpoint.payload_format or PAYLOAD_FORMAT
 
     async def send(self, request: WireRequest) -> ModelReply:
-        items = [item for message in request.messages[1:] for item in _sent(message, self._format)]
+        sent = [_sent(message, self._endpoint, self._format) for message in request.messages[1:]]
+        items = list(_named_once(chain.from_iterable(sent)))
         pending = self._client.responses.with_raw_response.create(
             model=self._endpoint.model,
             input=cast("Any", items),
@@ -127,45 +131,64 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
     }
 
 
-def _sent(message: Message, payload_format: str) -> Iterator[dict[str, Any]]:
+def _sent(message: Message, endpoint: Endpoint, payload_format: str) -> Iterator[dict[str, Any]]:
     """The input items of a message: those that the provider made as they came, all others written anew."""
     if message.role == "tool":
-        output = message.content or ""
-        yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": output}
+        call_id, output = legal_id(message.tool_call_id or ""), message.content or ""
+        yield {"type": "function_call_output", "call_id": call_id, "output": output}
         return
-    payload = message.native_assistant_payload
-    if message.native_payload_format == payload_format and isinstance(payload, list):
-        yield from _kept(payload, message.tool_calls or ())
+    payload = stored_payload(message, endpoint, payload_format)
+    if isinstance(payload, list):
+        yield from _kept(cast("list[dict[str, Any]]", payload), message.tool_calls or ())
         return
     if message.content or not message.tool_calls:
         yield {"role": message.role, "content": message.content or ""}
     for call in message.tool_calls or ():
-        arguments = sent_arguments(call)
-        yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
+        yield {"type": "function_call", **_legal(call, None)}
+
+
+def _legal(call: ToolCall, came: Any) -> dict[str, Any]:
+    """What the API checks of a call. Arguments that it takes stay as they `came`, to the sign."""
+    is_object = isinstance(came, str) and came.lstrip().startswith("{") and call.parse_error is None
+    arguments = came if is_object else sent_arguments(call)
+    return {"call_id": legal_id(call.id), "name": legal_name(call.name), "arguments": arguments}
 
 
 def _kept(payload: list[dict[str, Any]], calls: Sequence[ToolCall]) -> Iterator[dict[str, Any]]:
     """All items but the calls that the turn loop dropped, and the reasoning that led to nothing else: the
     provider refuses a call without an output, and reasoning without what came of it."""
-    ids = {call.id for call in calls}
+    kept = {call.id: call for call in calls}
     reasoning: list[dict[str, Any]] = []
     for is_reasoning, run in groupby(payload, lambda item: item["type"] == "reasoning"):
         if is_reasoning:
             reasoning = list(run)
             continue
-        kept = [item for item in run if item["type"] != "function_call" or item["call_id"] in ids]
-        if kept:
+        items = [item for item in run if item["type"] != "function_call" or item["call_id"] in kept]
+        if items:
             yield from reasoning
-            yield from kept
+        for item in items:
+            call = kept.get(item["call_id"]) if item["type"] == "function_call" else None
+            yield {**item, **_legal(call, item.get("arguments"))} if call else item
+
+
+def _named_once(items: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The items, with another id for each that was there before: the API refuses a second one. What is no
+    text is no id, and is left out."""
+    seen: set[str] = set()
+    for item in items:
+        name = item.get("id")
+        if isinstance(name, str):
+            seen.add(unique := unique_id(name, seen))
+            yield {**item, "id": unique}
+        else:
+            yield {key: value for key, value in item.items() if key != "id"}
 
 
 def _reply(
     response: _Response, asked: Sequence[Message], endpoint: Endpoint, payload_format: str
 ) -> ModelReply:
     if response.status == "failed":
-        error = response.error or _Error()
-        reason = " ".join(part for part in (error.message, error.code) if part) or "no reason given"
-        raise fault(f"response failed: {reason}", endpoint, retryable=error.code in _PASSING_TROUBLE)
+        raise told_in_reply(response.error, endpoint, prefix="response failed: ", retryable=False)
     ids = CallIds(asked)
     calls: list[ToolCall] = []
     for item in response.output:
@@ -180,7 +203,7 @@ def _reply(
         tool_calls=calls,
         usage=response.usage and _usage(response.usage),
         reasoning_content=_reasoning(response.output),
-        native_assistant_payload=[item.model_dump(exclude_unset=True) for item in response.output],
+        native_assistant_payload=[as_it_came(item) for item in response.output],
         native_payload_format=payload_format,
         finish=finish_of(calls, "refusal" if refusal else _cut(response)),
         served_model=served_model(response),
@@ -200,15 +223,12 @@ def _reasoning(output: Sequence[_Item]) -> str | None:
     return "\n".join(piece.text for pieces in thoughts for piece in pieces if piece.text) or None
 
 
-def _usage(reported: _Usage) -> Usage:
-    prompt, completion = reported.input_tokens or 0, reported.output_tokens or 0
-    cached = reported.input_tokens_details and reported.input_tokens_details.cached_tokens
-    thought = reported.output_tokens_details and reported.output_tokens_details.reasoning_tokens
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        total_tokens=reported.total_tokens or prompt + completion,
-        cached_tokens=cached or 0,
-        reasoning_tokens=thought or 0,
-        calls=1,
+def _usage(reported: _Usage) -> Usage | None:
+    read, thought = reported.input_tokens_details, reported.output_tokens_details
+    return counted(
+        prompt=reported.input_tokens,
+        completion=reported.output_tokens,
+        total=reported.total_tokens,
+        cached=read and read.cached_tokens,
+        reasoning=thought and thought.reasoning_tokens,
     )
