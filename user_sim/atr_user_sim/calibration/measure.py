@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from atr_data.errors import DataError
+from atr_data.reading import StrPath, read_records
 from atr_user_sim.calibration.rates import Rate
 from atr_user_sim.calibration.records import DATA
 from atr_user_sim.calibration.results import ClassifierCalibration, Confusion, RouterCalibration
@@ -48,12 +47,12 @@ class ClassifierQuestion(_Line):
     rule_pool: list[LabelledStatement]
 
 
-async def calibrate_router(router: Router, file: Path) -> RouterCalibration:
+async def calibrate_router(router: Router, file: StrPath) -> RouterCalibration:
     """Raises DataError for a line that is no labelled turn."""
     return await measure_router((router, turn) for turn in _read(file, RouterTurn))
 
 
-async def calibrate_classifier(classifier: Classifier, file: Path) -> ClassifierCalibration:
+async def calibrate_classifier(classifier: Classifier, file: StrPath) -> ClassifierCalibration:
     """Raises DataError for a line that is no labelled question."""
     return await measure_classifier((classifier, line) for line in _read(file, ClassifierQuestion))
 
@@ -123,13 +122,5 @@ def _outcome(gold: str | None, got: str | None) -> str:
     return "right" if got == gold else "wrong"
 
 
-def _read(file: Path, model: type[_T]) -> list[_T]:
-    found: list[_T] = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            found.append(model.model_validate(json.loads(line)))
-        except (ValueError, ValidationError) as error:
-            raise DataError(f"line {number} is no {model.__name__}: {line[:80]!r}", path=file) from error
-    return found
+def _read(file: StrPath, model: type[_T]) -> list[_T]:
+    return list(read_records(file, model.model_validate, model.__name__))
