@@ -3,8 +3,6 @@ words. It is private to the simulated user, kept in files beside the episodes, a
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -14,6 +12,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from atr_data.errors import DataError
+from atr_data.reading import StrPath, read_json
 
 OFFICIAL_LINES = Path(str(files("atr_user_sim"))) / "official.lines.json"
 """Lines for the rules of the official episodes, which are not ours to add to. In our own words."""
@@ -47,21 +46,23 @@ class RuleLines(_Part):
     about: WordLists = Field(default_factory=WordLists)
 
 
-def load_lines(path: str | os.PathLike[str]) -> dict[str, RuleLines]:
+def load_lines(path: StrPath) -> dict[str, RuleLines]:
     """A file of lines: a JSON object with an entry per rule id. Raises DataError when it is none."""
-    path = Path(path)
-    try:
-        raw: Any = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(raw, dict):
-            raise ValueError("no object")
-        entries = cast(dict[str, Any], raw)
-        return {rule: RuleLines.model_validate(entry) for rule, entry in entries.items()}
-    except (OSError, ValueError, ValidationError) as error:
-        reason = " ".join(str(error).split())
-        raise DataError(f"no file of question lines: {reason}", path=path) from error
+    raw = read_json(path)
+    if not isinstance(raw, dict):
+        raise DataError("no object of question lines by rule id", path=Path(path))
+    found: dict[str, RuleLines] = {}
+    for rule, entry in cast(dict[str, Any], raw).items():
+        try:
+            found[rule] = RuleLines.model_validate(entry)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, (rule, *problem["loc"])))
+            raise DataError(problem["msg"], path=Path(path), key=where) from error
+    return found
 
 
-def lines_beside(episode: str | os.PathLike[str], persona: str) -> Path:
+def lines_beside(episode: StrPath, persona: str) -> Path:
     """Where the lines of an episode's persona would lie: `<persona>.lines.json` in the same folder."""
     return Path(episode).with_name(f"{persona}.lines.json")
 

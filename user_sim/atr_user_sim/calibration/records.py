@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from atr_data.reading import read_records
 from atr_user_sim.lines import Hand, RuleLines, WordLists
 
 DATA = Path(str(files("atr_user_sim").joinpath("calibration")))
@@ -85,5 +85,4 @@ def persona_lines() -> Mapping[str, RuleLines]:
 
 
 def _read(name: str, model: type[_T]) -> list[_T]:
-    lines = (DATA / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
-    return [model.model_validate(json.loads(line)) for line in lines if line.strip()]
+    return list(read_records(DATA / f"{name}.jsonl", model.model_validate, model.__name__))

@@ -60,11 +60,7 @@ def facts_asked(question: str, facts: list[Fact]) -> list[Fact]:
 def facts_named(question: str, facts: list[Fact]) -> list[Fact]:
     """Those of whose label the question has a word."""
     asked = _stems(question)
-    return [
-        fact
-        for fact in facts
-        if fact.cues & asked and set(map(USER.stem, fact.label.lower().split())) & asked
-    ]
+    return [fact for fact in facts if fact.cues & asked and _stems(fact.label) & asked]
 
 
 def describe(reference: Reference) -> str:
