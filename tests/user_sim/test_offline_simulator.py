@@ -138,3 +138,45 @@ async def test_any_agent_is_left_in_the_end() -> None:
         history += [HistoryEntry("assistant", f"What about {turn}?"), HistoryEntry("user", reply.text)]
     else:
         pytest.fail("never ended")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is that all right with you?",
+        "Please confirm and I will do it.",
+        "OK to proceed?",
+        "Does that work for you?",
+        "Do I have your approval?",
+        "Everything correct?",
+        "May I send it, if you're happy?",
+        "Good to go?",
+        "I have put together the booking. Is this okay?",
+    ],
+)
+async def test_who_asks_for_a_yes_gets_one(question: str) -> None:
+    assert (await _say(question)).text == "Yes, please go ahead."
+    assert "go ahead" in (await _say(f"Are you there, and would you object to that? {question}")).text
+
+
+async def test_an_objection_asked_for_is_denied() -> None:
+    assert (await _say("Would you mind if I book it?")).text == "Not at all, please go ahead."
+
+
+async def test_a_proposal_with_a_wrong_number_hears_the_right_one() -> None:
+    assert (await _say("Shall I book it for 3 guests?")).text == "No: The guest count is 2."
+    assert (await _say("Shall I book it for 2 guests at 19:30?")).text == "Yes, please go ahead."
+
+
+async def test_of_two_questions_in_one_message_both_are_answered() -> None:
+    both = (await _say("Which location should I search in? And for how many people?")).text
+    assert "Eugene" in both
+    assert "2." in both
+    assert "Eugene" in (await _say("Where should I look, and is that all right with you?")).text
+
+
+async def test_a_fact_of_the_task_is_told_though_it_is_asked_as_a_preference() -> None:
+    question = "Do you have a preferred location?"
+    assert (await _say(question)).text == "The location is Eugene."
+    routed = await _say(question, directive=f'The question: "{question}" has the answer <RULE_ANSWER>.')
+    assert routed.text == "<RULE_ANSWER>. The location is Eugene."

@@ -3,6 +3,7 @@
 from atr_user_sim.brief import UserBrief
 from atr_user_sim.history import render_history
 from atr_user_sim.interface import SimulatedUser, UserSimFault, UserTurn
+from atr_user_sim.lines import load_lines
 from atr_user_sim.model_backed import ModelClassifier, ModelRouter, ModelSimulator
 from atr_user_sim.user_turn import simulated_user
 
@@ -14,6 +15,7 @@ __all__ = [
     "UserBrief",
     "UserSimFault",
     "UserTurn",
+    "load_lines",
     "render_history",
     "simulated_user",
 ]

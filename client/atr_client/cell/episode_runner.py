@@ -15,15 +15,17 @@ from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
 from atr_user_sim import SimulatedUser, UserBrief, simulated_user
 from atr_user_sim.interface import Classifier
+from atr_user_sim.lines import official_lines
 from atr_user_sim.offline import OfflineSimulator, offline_classifier, offline_router
 
 UserMaker = Callable[[Episode, LearningSession], SimulatedUser]
 
 
 def offline_users(classifier: Classifier | None = None) -> UserMaker:
-    """Makes the user of each learning session from the deterministic roles; by default the classifier that
-    needs no extra."""
-    roles = offline_router(), classifier or offline_classifier()
+    """Makes the user of each learning session from the deterministic roles; by default the better classifier
+    that is installed, with what is known of the official rules. `load_lines` reads what is known of
+    others."""
+    roles = offline_router(), classifier or offline_classifier(lines=official_lines())
 
     def make(episode: Episode, session: LearningSession) -> SimulatedUser:
         return simulated_user(*roles, OfflineSimulator(UserBrief.of(episode, session)), episode.rules)

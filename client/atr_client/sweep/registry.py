@@ -21,6 +21,7 @@ from atr_client.sweep.config import PAPER_ROLES, ModelChoice, Role, RunConfig, s
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode
 from atr_data.trajectory import Message
+from atr_user_sim.offline.figures import accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,18 @@ def unlike_the_paper(config: RunConfig) -> list[str]:
         for role, spec in role_specs(config).items()
         if spec.model.model_id != (paper := catalogue.find(PAPER_ROLES[role])).model_id
     ]
+
+
+def offline_user_warning(config: RunConfig) -> str | None:
+    """One line when models that are no programs of ours play against the offline user."""
+    remote = any(isinstance(entry, RemoteEntry) for entry in chosen_models(config))
+    if not remote or config.user_sim.make != "offline":
+        return None
+    found = accuracy(config.user_sim.comparison, with_lines=True)
+    return (
+        f"the user is played offline and judges at best {found:.0%} of questions rightly: scores are not"
+        " comparable with those against a user that models play (user_sim: {make: model})"
+    )
 
 
 def remote_specs(config: RunConfig) -> list[RemoteSpec]:

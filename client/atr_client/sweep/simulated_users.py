@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from atr_client.cell.episode_runner import UserMaker
 from atr_client.errors import ConfigError
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
-from atr_client.sweep.config import Encoder, Role
+from atr_client.sweep.config import Role
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode, LearningSession
+from atr_data.errors import DataError
 from atr_user_sim import (
     ModelClassifier,
     ModelRouter,
@@ -19,8 +21,9 @@ from atr_user_sim import (
     UserBrief,
     simulated_user,
 )
-from atr_user_sim.interface import Classifier
-from atr_user_sim.offline import offline_classifier
+from atr_user_sim.lines import RuleLines, lines_beside, load_lines, official_lines
+from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_encoder
+from atr_user_sim.offline.encoder import Encoder
 
 
 def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
@@ -40,9 +43,29 @@ def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: 
     return make
 
 
-def chosen_classifier(name: Encoder) -> Classifier:
+def chosen_encoder(comparison: TextComparison) -> Encoder | None:
     """Raises ConfigError when the package that it needs is not installed."""
     try:
-        return offline_classifier(name)
+        return offline_encoder(comparison)
     except ImportError as error:
-        raise ConfigError(f"user_sim.classifier: {name}: {error}") from error
+        raise ConfigError(f"user_sim.classifier: {comparison}: {error}") from error
+
+
+def chosen_classifier(
+    comparison: TextComparison, lines: Mapping[str, RuleLines] | None = None
+) -> OfflineClassifier:
+    """`lines` are what the user knows of her rules. Raises ConfigError as `chosen_encoder` does."""
+    return OfflineClassifier(chosen_encoder(comparison), lines)
+
+
+def known_lines(episode: Episode, path: Path) -> dict[str, RuleLines]:
+    """What the user of an episode knows of her rules: the file beside it, else the lines that ship for the
+    official rules, when they cover all its rules. Raises DataError for a file that is none or lacks a rule.
+    """
+    beside = lines_beside(path, episode.persona_id)
+    found = load_lines(beside) if beside.is_file() else official_lines()
+    rules = sorted({rule.rule_id for rule in episode.rules})
+    missing = [rule for rule in rules if rule not in found]
+    if missing and beside.is_file():
+        raise DataError("no lines for this rule", path=beside, key=missing[0])
+    return {} if missing else {rule: found[rule] for rule in rules}

@@ -228,7 +228,7 @@ def test_lists_are_printed(command: str, part: str, capsys: pytest.CaptureFixtur
 def test_calibrate_measures_a_role_on_our_turns_or_on_a_file(
     role: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _call("calibrate", role) == 0
+    assert _call("calibrate", role, "--classifier", "lexical", "--every", "50") == 0
     assert "recall" in capsys.readouterr().out
     (tmp_path / "turns.jsonl").write_text("{}\n")
     assert _call("calibrate", role, tmp_path / "turns.jsonl") == 2

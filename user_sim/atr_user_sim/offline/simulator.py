@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from atr_data.constants import ANSWER_TOKEN
 from atr_user_sim.brief import UserBrief
 from atr_user_sim.interface import HistoryEntry, SimulatorReply
-from atr_user_sim.offline.facts import Fact, facts_asked, facts_of, hints_of
+from atr_user_sim.offline.consent import asks_for_a_value, contradicted, go_ahead, pleads, wants_a_yes
+from atr_user_sim.offline.facts import Fact, facts_asked, facts_named, facts_of, hints_of
 from atr_user_sim.offline.grammar import asks, closes
 from atr_user_sim.offline.options import choose, options_in, over_bound
 from atr_user_sim.offline.progress import in_plain_words, remaining
@@ -18,25 +19,22 @@ from atr_user_sim.offline.sentences import sentences
 _NO_PREFERENCE = "No preference there, whatever works."
 _THANKS = "Great, thanks. That's all I needed."
 _GIVING_UP = "All right, then let's leave it. Thanks for trying."
-_GO_AHEAD = "Yes, please go ahead."
 _ACKNOWLEDGED = "Okay, please carry on."
 
 _MOST_USER_TURNS = 20
 _MOST_REPEATS = 3
 
-_PROPOSES = re.compile(
-    r"\b(?:shall|should|may|can) i (?!(?:\w+ )?(?:what|which))|\b(?:want|like) me to\b|\bgo ahead\b"
-    r"|\bis (?:that|this) (?:okay|ok|"
-    r"right|fine|correct)\b|\bdoes (?:that|this) (?:look|sound)\b|\bto confirm\b",
-    re.I,
-)
-_EITHER_OR = re.compile(r"\bor\b", re.I)
-_WH = re.compile(r"\b(?:what|which|when|where|who|whom|how)\b", re.I)
 _STUCK = re.compile(
     r"\bwhat (?:should|shall|do) i do\b|\bwhat(?:'s| is) next\b|\bnext step\b|\bhow (?:should"
     r"|do) i (?:proceed|continue|go on)\b"
     r"|\b(?:stuck|no results|nothing (?:came up|found)|not sure (?:how|what)|couldn't find"
     r"|could not find|can't find)\b",
+    re.I,
+)
+_STANDING = re.compile(
+    r"\b(?:in general|generally|always|never|usual\w*|typical\w*|normal\w*|as a rule|by default"
+    r"|(?:the|in) future|from now on|going forward|whenever|next time|each time|every time|such"
+    r"|when (?:i|you|it|there)|if (?:i|you))\b",
     re.I,
 )
 _IMPOSSIBLE = re.compile(
@@ -62,7 +60,8 @@ class OfflineSimulator:
         """Never ends in a turn that has an answer to give: text that comes with an end may be lost."""
         if answer_directive is not None:
             rest = self._answers(_without_quoted(agent_text, answer_directive), history)
-            return SimulatorReply(f"{ANSWER_TOKEN}. {' '.join(rest)}".strip(), "continue")
+            told = [*self._facts_of_this_task(agent_text, answer_directive), *rest]
+            return SimulatorReply(f"{ANSWER_TOKEN}. {' '.join(dict.fromkeys(told))}".strip(), "continue")
         if self._is_over(agent_text, history):
             return SimulatorReply("", "end")
         done = not remaining(self._brief.gold_trajectory, history)
@@ -72,6 +71,12 @@ class OfflineSimulator:
             return SimulatorReply(_GIVING_UP, "continue")
         answers = self._answers(agent_text, history)
         return SimulatorReply(" ".join(answers) or _ACKNOWLEDGED, "continue")
+
+    def _facts_of_this_task(self, agent_text: str, directive: str) -> list[str]:
+        """What the quoted question asks about this task, though it is worded as one of preference."""
+        quoted = [s.visible for s in sentences(agent_text) if s.text in directive]
+        named = [facts_named(question, self._facts) for question in quoted if not _STANDING.search(question)]
+        return [_told(facts) for facts in named if facts]
 
     def _is_over(self, agent_text: str, history: Sequence[HistoryEntry]) -> bool:
         """Both sides have closed, or the conversation goes in circles."""
@@ -88,7 +93,8 @@ class OfflineSimulator:
     def _answers(self, agent_text: str, history: Sequence[HistoryEntry]) -> list[str]:
         options = options_in(agent_text)
         told: list[str] = []
-        asked = [s.visible for s in sentences(agent_text) if asks(s.visible) and not closes(s.visible)]
+        spoken = [s.visible for s in sentences(agent_text)]
+        asked = [text for text in spoken if (asks(text) and not closes(text)) or pleads(text)]
         for question in asked:
             told.append(self._answer(question, options, history))
         if not asked and _STUCK.search(agent_text):
@@ -99,14 +105,14 @@ class OfflineSimulator:
         if _STUCK.search(question):
             return self._next_step(history)
         bounds = [fact for fact in self._facts if fact.is_bound]
-        if options and _WH.search(question):
+        if options and asks_for_a_value(question):
             choice = choose(options, self._facts, cheapest=self._wants_cheapest())
             return f"{choice}, please." if choice else _told(bounds) or _NO_PREFERENCE
         if over_bound(question, self._facts):
             return f"No, that is too much. {_told(bounds)}"
-        proposed = _PROPOSES.search(question) and not _WH.search(question) and not _EITHER_OR.search(question)
-        if proposed and remaining(self._brief.gold_trajectory, history):
-            return _GO_AHEAD
+        if wants_a_yes(question):
+            wrong = contradicted(question, self._facts)
+            return f"No: {_told(wrong)}" if wrong else go_ahead(question)
         if facts := facts_asked(question, self._facts):
             return _told(facts)
         return _NO_PREFERENCE

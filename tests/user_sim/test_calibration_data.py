@@ -1,0 +1,84 @@
+"""The labelled data: enough of it, half of it hard, and nothing in it dangles."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from atr_user_sim.calibration.folds import FOLDS
+from atr_user_sim.calibration.measure import ClassifierQuestion, RouterTurn, earlier_file
+from atr_user_sim.calibration.records import line_records, persona_lines, questions, statements, turns
+from atr_user_sim.lines import official_lines
+from tests.support.vectors import read_jsonl
+
+_MARKER = re.compile(
+    r"\b(?:always|usual\w*|prefer\w*|general\w*|rules?|future|default|normal\w*|typical\w*|from now on)\b",
+    re.I,
+)
+EARLIER, STARTS = 329, 22
+
+
+def test_there_are_enough_questions_and_turns_of_many_hands() -> None:
+    assert len(questions()) + EARLIER >= 3_000
+    assert len(turns()) + EARLIER >= 2_000
+    assert len({question.writer for question in questions()}) >= 7
+    assert len({statement.writer for statement in statements()}) >= 4
+
+
+def test_half_of_the_questions_are_hard_negatives_and_half_of_the_turns_ask_nothing() -> None:
+    negative = [question for question in questions() if question.gold is None]
+    assert 0.45 < len(negative) / len(questions()) < 0.55
+    kinds = Counter(question.kind for question in negative)
+    assert len(kinds) >= 6
+    assert all(number >= 0.1 * len(negative) for number in kinds.values())
+    silent = [turn for turn in turns() if turn.span is None]
+    assert 0.45 < len(silent) / len(turns()) < 0.55
+
+
+def test_half_of_the_asking_turns_have_no_marker_word() -> None:
+    spans = [turn.span for turn in turns() if turn.span]
+    assert sum(not _MARKER.search(span) for span in spans) / len(spans) >= 0.5
+
+
+def test_every_id_is_one_of_the_persona_and_every_span_stands_in_its_message() -> None:
+    rules = {(statement.persona, statement.rule) for statement in statements()}
+    assert len(rules) == len(statements())
+    assert {(q.persona, q.gold) for q in questions() if q.gold} <= rules
+    assert {(line.persona, line.rule) for line in line_records()} == rules
+    assert all(turn.span in turn.output for turn in turns() if turn.span)
+
+
+def test_pools_have_eight_to_fifteen_statements_with_lines_of_two_hands() -> None:
+    sizes = Counter(statement.persona for statement in statements())
+    assert all(8 <= size <= 15 for size in sizes.values())
+    for lines in persona_lines().values():
+        assert len(lines.hands) == 2
+        assert all(len(hand.asked) >= 3 and len(hand.not_asked) >= 2 for hand in lines.hands.values())
+        assert len(lines.about.decision) >= 8
+
+
+def test_no_question_is_a_line_that_the_user_knows() -> None:
+    known = {(r.persona, line) for r in line_records() for line in (*r.asked, *r.not_asked)}
+    assert not known & {(question.persona, question.question) for question in questions()}
+
+
+def test_each_group_has_weights_that_did_not_see_it() -> None:
+    groups = {statement.writer for statement in statements()}
+    heads = {"encoder", "encoder_lines", "projection", "router", "words", "words_lines"}
+    for group in groups:
+        assert heads <= {path.stem for path in (FOLDS / group).glob("*.json")}
+
+
+def test_the_official_rules_have_lines_of_two_hands_and_word_lists() -> None:
+    lines = official_lines()
+    assert len(lines) == 284
+    assert all(len(entry.hands) == 2 and entry.about.decision for entry in lines.values())
+
+
+def test_the_earlier_questions_and_turns_are_still_there() -> None:
+    assert (
+        len([RouterTurn.model_validate(line) for line in read_jsonl(earlier_file("router"))])
+        == EARLIER + STARTS
+    )
+    found = [ClassifierQuestion.model_validate(line) for line in read_jsonl(earlier_file("classifier"))]
+    assert len(found) == EARLIER
