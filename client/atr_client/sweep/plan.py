@@ -107,8 +107,8 @@ def plan_cells(
     settings = SessionSettings(config.limits.max_steps, config.limits.timeout, config.hook)
     provenance = collect_provenance()
     models, roles = chosen_models(config), role_specs(config)
-    user_sim = _recorded_user(config, roles, clients)
-    users_of = _users(config, roles, clients)
+    user_sim = recorded_user(config, roles, clients)
+    users_of = users_of_cells(config, roles, clients)
     cells: dict[str, Cell] = {}
     others = OtherPersonas(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
@@ -153,16 +153,17 @@ def null_config(config: RunConfig) -> RunConfig:
     return config.model_copy(update={"models": lacking, "variants": ["oracle_target"]})
 
 
-def _users(
+def users_of_cells(
     config: RunConfig, roles: Mapping[Role, RemoteSpec], clients: ModelClients
 ) -> Callable[[CellKey], UserMaker]:
+    """Makes the users of one cell's sessions, given its key."""
     if roles:
         return lambda key: model_users(roles, clients, key.cell_id)
     offline = offline_users(chosen_classifier(config.user_sim.encoder))
     return lambda _: offline
 
 
-def _recorded_user(
+def recorded_user(
     config: RunConfig, roles: Mapping[Role, RemoteSpec], clients: ModelClients
 ) -> dict[str, Any]:
     """Who plays the user, as the manifest has it."""
