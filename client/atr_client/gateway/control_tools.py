@@ -12,7 +12,7 @@ from atr_data.constants import FINISH_SESSION, SEND_TO_USER
 from atr_ontology import load_ontology
 from atr_servers.server import describe_tool
 
-START, NEXT, STATUS = "start_episode", "next_session", "session_status"
+START, NEXT, STATUS, READ = "start_episode", "next_session", "session_status", "read_memory"
 
 _LONGEST_RESULT = {"anthropic/maxResultSizeChars": 500_000}
 """A session's instructions hold the whole memory; some clients cut results unless told how long they get."""
@@ -63,9 +63,24 @@ _STATUS = Tool(
 )
 
 
-def control_tools(*, single: bool) -> list[Tool]:
-    """Those of a whole episode, or of one session alone."""
-    return [_NEXT, _STATUS] if single else [_START, _NEXT, _STATUS]
+_READ = Tool(
+    name=READ,
+    title="Read a page of the memory",
+    description="Read one page of what you know from earlier sessions. Costs no step.",
+    input_schema={
+        "type": "object",
+        "properties": {"page": {"type": "integer", "minimum": 1, "description": "The page, from 1."}},
+        "required": ["page"],
+    },
+    annotations=ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
+)
+
+
+def control_tools(*, single: bool, pages: bool) -> list[Tool]:
+    """Those of a whole episode, or of one session alone; `pages`: the memory is read page by page."""
+    return [*([] if single else [_START]), _NEXT, _STATUS, *([_READ] if pages else [])]
 
 
 def offered_tools(names: Sequence[str]) -> list[Tool]:

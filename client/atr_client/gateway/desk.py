@@ -76,7 +76,6 @@ class Desk:
         """Runs the cell each time it is wanted; until cancelled."""
         while True:
             await self._wanted.wait()
-            self.failure = None
             outcome = await outcome_of(self._run_cell)
             if isinstance(outcome, Exception):
                 _log.error("the cell broke off", cell=self._cell.key.cell_id, error=str(outcome))
@@ -85,7 +84,10 @@ class Desk:
             self._settle_rest(broke_off=self.failure is not None)
 
     def start(self) -> None:
-        self._wanted.set()
+        """Runs the cell, unless it runs; after a failure it is tried again."""
+        if not self._wanted.is_set():
+            self.failure = None
+            self._wanted.set()
 
     async def next_session(self, only: str | None = None) -> HostedSession | None:
         """Begins the next session, or `only` that one, and returns it once the agent may act; None when there

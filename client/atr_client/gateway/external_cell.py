@@ -23,6 +23,8 @@ from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.plan import recorded_user, users_of_cells
 from atr_client.sweep.registry import role_specs
 from atr_data import Episode, load_episode
+from atr_data.variants import VARIANTS
+from atr_memory import LAYERS
 
 EXTERNAL = "external"
 
@@ -50,6 +52,10 @@ def external_desk(play: ExternalPlay, config: RunConfig, clients: ModelClients |
     a part that cannot be played yet, PreflightError when an oracle lacks a statement, ManifestMismatch when
     the folder holds sessions of another run.
     """
+    if play.variant not in VARIANTS:
+        raise ConfigError(f"unknown variant {play.variant!r}; one of: {', '.join(VARIANTS)}")
+    if play.layer not in LAYERS:
+        raise ConfigError(f"unknown memory layer {play.layer!r}; one of: {', '.join(LAYERS)}")
     episode = load_episode(play.episode)
     check_statements(episode, play.variant)
     roles = role_specs(config)
@@ -93,6 +99,6 @@ def _check_learned(episode: Episode, folder: CellFolder, learning: Sequence[str]
     missing = [name for name in learning if not folder.trajectory(name).exists()]
     if missing:
         raise ConfigError(
-            f"{episode.episode_id}: mode test: {len(missing)} of {len(learning)} learning sessions were never "
+            f"{episode.episode_id}: mode test: {len(missing)} of {len(learning)} learning sessions were not "
             f"played below {folder.path}; play --mode learn first"
         )

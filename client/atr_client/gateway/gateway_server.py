@@ -27,6 +27,7 @@ from mcp.types import (
 )
 
 from atr_client.gateway.control_tools import control_tools, every_tool, instruction_text, offered_tools
+from atr_client.gateway.paged_memory import longest_for
 from atr_client.gateway.seat import Seat
 
 PROMPT = "episode"
@@ -47,7 +48,7 @@ def build_gateway_server(seat: Seat, *, all_tools: bool | None = None) -> Server
 
     def tools(context: ServerRequestContext[Any]) -> list[Tool]:
         everything = _never_lists_again(context) if all_tools is None else all_tools
-        own = control_tools(single=seat.is_single)
+        own = control_tools(single=seat.is_single, pages=everything or seat.has_pages)
         return own + (every_tool() if everything else offered_tools(seat.tool_names))
 
     async def list_tools(
@@ -61,7 +62,8 @@ def build_gateway_server(seat: Seat, *, all_tools: bool | None = None) -> Server
         _note_client(seat, context)
         before = seat.tool_names
         try:
-            told = await seat.call(params.name, params.arguments or {})
+            longest = longest_for(_client_name(context)[0])
+            told = await seat.call(params.name, params.arguments or {}, longest)
         except Exception as error:
             structlog.get_logger().error("gateway failed", tool=params.name, exc_info=True)
             raise MCPError(INTERNAL_ERROR, "internal error") from error

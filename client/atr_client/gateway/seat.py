@@ -9,9 +9,10 @@ from typing import Any
 
 import anyio
 
-from atr_client.gateway.control_tools import NEXT, START, STATUS
+from atr_client.gateway.control_tools import NEXT, READ, START, STATUS
 from atr_client.gateway.desk import Desk
 from atr_client.gateway.hosted_session import HostedSession
+from atr_client.gateway.paged_memory import paged
 from atr_client.models.base import ModelReply
 from atr_data.constants import SEND_TO_USER
 from atr_data.trajectory import Message, ToolCall
@@ -41,6 +42,7 @@ class Seat:
         self._only = only
         self._current: HostedSession | None = None
         self._lock = anyio.Lock()
+        self._pages: Sequence[str] = ()
         self._waiting = 0
 
     @property
@@ -57,8 +59,13 @@ class Seat:
         hosted = self._current
         return list(hosted.tools) if hosted and hosted.is_running else []
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Told:
-        """One call after the other, in the order in which they came."""
+    @property
+    def has_pages(self) -> bool:
+        return bool(self._pages)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told:
+        """One call after the other, in the order in which they came. `longest` is how many characters of
+        instructions the caller can take in one result."""
         if self._waiting >= MOST_WAITING:
             return _refused("too many calls at once; wait for the answers to those before")
         self._waiting += 1
@@ -68,9 +75,11 @@ class Seat:
                     case _ if name == START and not self.is_single:
                         return self._start()
                     case _ if name == NEXT:
-                        return await self._next()
+                        return await self._next(longest)
                     case _ if name == STATUS:
-                        return await self._status(whole=arguments.get("conversation") is True)
+                        return await self._status(longest, whole=arguments.get("conversation") is True)
+                    case _ if name == READ:
+                        return self._page(arguments.get("page"))
                     case _:
                         return await self._act(name, arguments)
         finally:
@@ -80,7 +89,7 @@ class Seat:
         self._desk.start()
         return Told.of({"status": "started", **self._counts(), "next": f"call {NEXT}"})
 
-    async def _next(self) -> Told:
+    async def _next(self, longest: int | None) -> Told:
         if self._current and self._current.is_running:
             end = "call finish_session" if self._current.is_test else "bring it to its end with the user"
             return _refused(f"{self._current.name} is still running: {end}, or see {STATUS}")
@@ -92,7 +101,8 @@ class Seat:
         if asked is None:
             return _refused(self._why_over(hosted))
         hosted.tools = [tool.name for tool in asked.tools]
-        instructions, opening = (str(message.content) for message in asked.messages[:2])
+        system, opening = (str(message.content) for message in asked.messages[:2])
+        instructions, self._pages = paged(system, longest, READ)
         return Told.of(
             {
                 "session": hosted.name,
@@ -128,7 +138,7 @@ class Seat:
         texts = [str(result.content)] + ([json.dumps(over)] if over else [])
         return Told(texts, bool(result.tool_error))
 
-    async def _status(self, *, whole: bool) -> Told:
+    async def _status(self, longest: int | None, *, whole: bool) -> Told:
         hosted = self._current
         document: dict[str, Any] = {} if self.is_single else self._counts()
         if hosted is None or hosted.is_over:
@@ -139,9 +149,15 @@ class Seat:
             return Told.of(document | {"session": None, "next": self._why_over(hosted)})
         document |= {"session": hosted.name, "tools": hosted.tools, **self._budget(hosted)}
         if whole:
-            instructions, *rest = hosted.messages
-            document |= {"instructions": instructions.content, "conversation": [_shown(m) for m in rest]}
+            system, *rest = hosted.messages
+            instructions, self._pages = paged(str(system.content), longest, READ)
+            document |= {"instructions": instructions, "conversation": [_shown(m) for m in rest]}
         return Told.of(document)
+
+    def _page(self, number: object) -> Told:
+        if not isinstance(number, int) or not 1 <= number <= len(self._pages):
+            return _refused(f"there is no such page; there are {len(self._pages)} to be read, from 1 on")
+        return Told.of({"page": number, "of": len(self._pages), "text": self._pages[number - 1]})
 
     def _nothing_left(self) -> Told:
         if self._desk.failure is not None:

@@ -30,7 +30,7 @@ from atr_servers.server import build_server
 BODY_SECONDS = 30.0
 """How long a request's body may take to come."""
 
-_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 def is_loopback(host: str) -> bool:
@@ -64,7 +64,7 @@ def create_app(
             yield
 
     async def open_environment(request: Request) -> Response:
-        server = _server(await _body(request))
+        server = _server(await read_body(request))
         try:
             env_id = await host.open(server)
         except HostFull as error:
@@ -83,18 +83,18 @@ def create_app(
         Route("/env", open_environment, methods=["POST"]),
         Route("/env/{env_id}", close_environment, methods=["DELETE"]),
     ]
-    bearer = [Middleware(_Bearer, token=environment_token)] if environment_token else []
+    bearer = [Middleware(Bearer, token=environment_token)] if environment_token else []
     return Starlette(
         routes=[
-            Route("/health", _health, methods=["GET"]),
-            Mount("/admin", routes=admin, middleware=[Middleware(_Bearer, token=admin_token)]),
+            Route("/health", health, methods=["GET"]),
+            Mount("/admin", routes=admin, middleware=[Middleware(Bearer, token=admin_token)]),
             Mount("/env", app=host, middleware=bearer),
         ],
         middleware=[
-            Middleware(KnownSites, names=(*_LOOPBACK_NAMES, *allowed_hosts)),
+            Middleware(KnownSites, names=(*LOOPBACK_NAMES, *allowed_hosts)),
             Middleware(WholeBodies, seconds=body_seconds),
         ],
-        exception_handlers={HTTPException: _refusal},
+        exception_handlers={HTTPException: refusal},
         lifespan=lifespan,
     )
 
@@ -104,16 +104,19 @@ def environment_url(base_url: str, env_id: str) -> str:
     return f"{base_url.removesuffix('/')}/env/{env_id}/mcp"
 
 
-async def _health(_: Request) -> Response:
+async def health(_: Request) -> Response:
+    """That requests are served."""
     return JSONResponse({"status": "ok"})
 
 
-async def _refusal(_: Request, error: Exception) -> Response:
+async def refusal(_: Request, error: Exception) -> Response:
+    """A refusal of the application as `{"error": message}`."""
     refused = cast(HTTPException, error)
     return JSONResponse({"error": refused.detail}, refused.status_code, refused.headers)
 
 
-async def _body(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
+    """Raises HTTPException when it is too large; no more of it is read then."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -138,7 +141,7 @@ def _server(body: bytes) -> Server[Any]:
         raise HTTPException(400, str(error)) from error
 
 
-class _Bearer:
+class Bearer:
     """Lets a request pass that carries the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:

@@ -1,0 +1,92 @@
+"""The options of the commands that let agents play from outside.
+
+What a command needs is imported when it is called, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+_FILE = click.Path(path_type=Path)
+_LOOPBACK = "127.0.0.1"
+
+
+@click.command()
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.option(
+    "--variant", "variants", multiple=True, default=["atr"], show_default=True, help="Variant to play."
+)
+@click.option(
+    "--memory", "layer", default="context", show_default=True, help="Memory layer: context or none."
+)
+@click.option("--agent", default="external", show_default=True, help="What tables call the agent.")
+@click.option(
+    "--mode",
+    type=click.Choice(["learn", "test", "episode"]),
+    default="episode",
+    show_default=True,
+    help="Which part to play.",
+)
+@click.option(
+    "--all-tools/--session-tools", "all_tools", default=None, help="List every tool from the start."
+)
+@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--outputs", type=_FILE, help="Folder that is written to.")
+@click.option("--config", help="A configuration that says who plays the user.")
+@click.option("--max-steps", type=click.IntRange(1), help="Calls per session.  [default: 20]")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds per session.")
+@click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
+@click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
+@click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
+@click.option("--host", default=_LOOPBACK, show_default=True, help="Address to bind to (with --http).")
+@click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="0: a free one.")
+@click.option("--token-env", metavar="NAME", help="Environment variable with a bearer token.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may call this host by.")
+def play(
+    episodes: tuple[str, ...],
+    variants: tuple[str, ...],
+    layer: str,
+    agent: str,
+    mode: Literal["learn", "test", "episode"],
+    all_tools: bool | None,
+    folder: Path | None,
+    outputs: Path | None,
+    config: str | None,
+    max_steps: int | None,
+    timeout: float | None,
+    fresh: bool,
+    allow_stale_resume: bool,
+    http: bool,
+    host: str,
+    port: int,
+    token_env: str | None,
+    allow_host: tuple[str, ...],
+) -> None:
+    """Serve an episode to an MCP agent, which plays it through tools.
+
+    EPISODE is a path or a selector. The same command again goes on where it stopped. Over HTTP there may be
+    several episodes and variants; each has an address, and so has each test session.
+    """
+    from atr_client.cli.play_command import HttpRequest, PlayRequest, play_command
+
+    play_command(
+        PlayRequest(
+            episodes=episodes,
+            variants=variants,
+            layer=layer,
+            agent=agent,
+            mode=mode,
+            all_tools=all_tools,
+            folder=folder,
+            outputs=outputs,
+            config=config,
+            max_steps=max_steps,
+            timeout=timeout,
+            fresh=fresh,
+            allow_stale_resume=allow_stale_resume,
+            http=HttpRequest(host, port, token_env, allow_host) if http else None,
+        )
+    )
