@@ -12,6 +12,8 @@ import anyio
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as StarletteMessage
 
 from atr_client import play_episode
 from atr_client.agents import OFFLINE_MODELS
@@ -63,17 +65,21 @@ async def connected(seat: Seat, era: Any = "auto", **server: Any) -> AsyncGenera
 
 @asynccontextmanager
 async def hosting(
-    desks: Sequence[Desk], token: str | None = None
+    desks: Sequence[Desk], token: str | None = None, said: bytearray | None = None
 ) -> AsyncGenerator[tuple[httpx2.AsyncClient, list[dict[str, str]]]]:
     """A gateway over ASGI: an HTTP client, and per desk the address of each door by name; "" is that of the
-    whole episode."""
+    whole episode. `said` takes every byte that leaves the application."""
     host = Host(ttl=3600, cap=4096)
     app = gateway_app(host, desks, token=token)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
+    transport = httpx2.ASGITransport(app=_tapped(app, bytearray() if said is None else said))
     async with (
         app.router.lifespan_context(app),
         httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app=app), base_url=BASE, headers=headers, timeout=60
+            transport=httpx2.ASGITransport(app=app if said is None else _tapped(app, said)),
+            base_url=BASE,
+            headers=headers,
+            timeout=60,
         ) as http,
     ):
         addresses: list[dict[str, str]] = []
@@ -103,3 +109,15 @@ def manifest_of(desk: Desk) -> dict[str, Any]:
 async def in_process(variant: str, episode: Path = EPISODE) -> dict[str, bool]:
     """What the asker passes without a gateway."""
     return passes((await play_episode(str(episode), variant, asker())).evaluation)
+
+
+def _tapped(app: ASGIApp, said: bytearray) -> ASGIApp:
+    async def tapped(scope: Scope, receive: Receive, send: Send) -> None:
+        async def tell(message: StarletteMessage) -> None:
+            said.extend(message.get("body", b""))
+            said.extend(repr(message.get("headers", ())).encode())
+            await send(message)
+
+        await app(scope, receive, tell)
+
+    return tapped

@@ -154,3 +154,24 @@ async def test_every_call_is_logged_as_in_a_cell(tmp_path: Path) -> None:
     own = [call for call in calls if call.caller == "agent"]
     assert own
     assert all(call.result in player.raw for call in own)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--variant", "oracle"], "unknown variant 'oracle'"),
+        (["--memory", "vector"], "unknown memory layer 'vector'"),
+        (["--agent", "../up"], "model id"),
+        (["--mode", "test"], "28 of 28 learning sessions were not played"),
+        (["--variant", "atr", "--variant", "default"], "more need --http"),
+        (["--http", "--host", "0.0.0.0"], "--token-env"),
+        (["--http", "--token-env", "ATR_NO_SUCH_TOKEN"], "holds no token"),
+    ],
+)
+def test_what_cannot_be_played_is_told_in_a_line(tmp_path: Path, options: list[str], message: str) -> None:
+    command = [*CLI, "play", str(EPISODE), "--outputs", str(tmp_path), *options]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
