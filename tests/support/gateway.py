@@ -75,12 +75,7 @@ async def hosting(
     transport = httpx2.ASGITransport(app=_tapped(app, bytearray() if said is None else said))
     async with (
         app.router.lifespan_context(app),
-        httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app=app if said is None else _tapped(app, said)),
-            base_url=BASE,
-            headers=headers,
-            timeout=60,
-        ) as http,
+        httpx2.AsyncClient(transport=transport, base_url=BASE, headers=headers, timeout=60) as http,
     ):
         addresses: list[dict[str, str]] = []
         for desk in desks:

@@ -13,6 +13,7 @@ from atr_client.cell.definition import Cell
 from atr_client.cell.isolation import outcome_of
 from atr_client.errors import CellAbort, ConfigError
 from atr_client.gateway.hosted_session import HostedSession
+from atr_client.gateway.news import News
 from atr_client.logs import get_logger
 from atr_client.models.base import AgentModel, Model, PerSession
 from atr_client.outputs.clients_seen import note_client
@@ -42,7 +43,7 @@ class Desk:
         self._cell = replace(cell, admit=self._admitted, options=replace(cell.options, test_sessions=tests))
         self._clients: list[Mapping[str, str]] = []
         self._wanted = anyio.Event()
-        self._news = anyio.Event()
+        self._news = News()
         self.settings = settings
         self.mode = mode
         self.failure: str | None = None
@@ -118,7 +119,7 @@ class Desk:
     def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
         """From the cell, once the trajectory is on disk."""
         self.sessions[trajectory.session_id].end(trajectory, reused=reused)
-        self._tell()
+        self._news.tell()
 
     def _agent(self, session_id: str) -> AgentModel:
         return self.sessions[session_id].mailbox
@@ -136,7 +137,7 @@ class Desk:
         if self.mode == "test" and not hosted.is_test:
             raise ConfigError(f"{hosted.name} was not played yet; mode test needs all learning sessions")
         hosted.reached = True
-        self._tell()
+        self._news.tell()
         await hosted.admitted.wait()
 
     def _settle_rest(self, *, broke_off: bool) -> None:
@@ -147,8 +148,4 @@ class Desk:
             hosted.end(None)
             if broke_off:
                 self.sessions[session_id] = HostedSession(hosted.session, hosted.number)
-        self._tell()
-
-    def _tell(self) -> None:
-        self._news.set()
-        self._news = anyio.Event()
+        self._news.tell()

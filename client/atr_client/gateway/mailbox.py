@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import anyio
 
+from atr_client.gateway.news import News
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.trajectory import Message
 
@@ -26,17 +27,17 @@ class Mailbox:
     what was posted counts, and `settled` tells anybody who asks again how the session stands.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, news: News | None = None) -> None:
         self._asked: Asked | None = None
         self._reply: ModelReply | None = None
         self._posted = anyio.Event()
-        self._news = anyio.Event()
+        self._news = news or News()
         self.is_over = False
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         self._posted, self._reply = anyio.Event(), None
         self._asked = Asked(list(messages), tools)
-        self._tell()
+        self._news.tell()
         try:
             await self._posted.wait()
         finally:
@@ -59,14 +60,10 @@ class Mailbox:
     def close(self) -> None:
         """The session is over."""
         self._asked, self.is_over = None, True
-        self._tell()
+        self._news.tell()
 
     async def settled(self) -> Asked | None:
         """Waits until the loop wants a reply, or the session is over (None)."""
         while self._asked is None and not self.is_over:
             await self._news.wait()
         return self._asked
-
-    def _tell(self) -> None:
-        self._news.set()
-        self._news = anyio.Event()
