@@ -13,7 +13,7 @@ from typing import Literal
 import click
 
 from atr_client.cli.datagen_group import datagen
-from atr_client.cli.gateway_group import play
+from atr_client.cli.gateway_group import play, serve_episodes
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -251,3 +251,4 @@ def calibrate(
 
 cli.add_command(datagen)
 cli.add_command(play)
+cli.add_command(serve_episodes)

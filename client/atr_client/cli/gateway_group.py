@@ -11,7 +11,11 @@ from typing import Literal
 import click
 
 _FILE = click.Path(path_type=Path)
-_LOOPBACK = "127.0.0.1"
+
+
+_HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
+_TOKEN_ENV = click.option("--token-env", metavar="NAME", help="Environment variable with a bearer token.")
+_ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may use.")
 
 
 @click.command()
@@ -41,10 +45,10 @@ _LOOPBACK = "127.0.0.1"
 @click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
 @click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
 @click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
-@click.option("--host", default=_LOOPBACK, show_default=True, help="Address to bind to (with --http).")
+@_HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="0: a free one.")
-@click.option("--token-env", metavar="NAME", help="Environment variable with a bearer token.")
-@click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may call this host by.")
+@_TOKEN_ENV
+@_ALLOW_HOST
 def play(
     episodes: tuple[str, ...],
     variants: tuple[str, ...],
@@ -88,5 +92,48 @@ def play(
             fresh=fresh,
             allow_stale_resume=allow_stale_resume,
             http=HttpRequest(host, port, token_env, allow_host) if http else None,
+        )
+    )
+
+
+@click.command("serve-episodes")
+@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
+@click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@_HOST
+@click.option("--port", type=click.IntRange(0, 65535), default=8767, show_default=True, help="0: a free one.")
+@_TOKEN_ENV
+@click.option("--token-file", type=_FILE, help="Where a fresh token is written (mode 0600).")
+@_ALLOW_HOST
+@click.option("--ttl", type=click.FloatRange(0, min_open=True), default=3600.0, help="Idle seconds to live.")
+@click.option("--max-episodes", type=click.IntRange(1), default=256, show_default=True, help="Open at once.")
+def serve_episodes(
+    episodes: tuple[str, ...],
+    folder: Path | None,
+    host: str,
+    port: int,
+    token_env: str | None,
+    token_file: Path | None,
+    allow_host: tuple[str, ...],
+    ttl: float,
+    max_episodes: int,
+) -> None:
+    """Serve episodes step by step over HTTP, for training loops that hold the model themselves.
+
+    EPISODE is a path or a selector, all when none is given. Requests need a bearer token: that of
+    --token-env, else a fresh one, whose file is told at the start.
+    """
+    from atr_client.cli.serve_episodes_command import ServeEpisodesRequest, serve_episodes_command
+
+    serve_episodes_command(
+        ServeEpisodesRequest(
+            episodes=episodes or ("all",),
+            folder=folder,
+            address=host,
+            port=port,
+            token_env=token_env,
+            token_file=token_file,
+            allow_host=allow_host,
+            ttl=ttl,
+            cap=max_episodes,
         )
     )

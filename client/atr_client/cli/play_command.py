@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
-import click
-from rich.console import Console
 
 from atr_client.cell.cell_runner import is_busy
-from atr_client.cli.failures import UsageFault, reported_errors
+from atr_client.cli.failures import reported_errors
+from atr_client.cli.served import announce, log_on_standard_error, token_from
 from atr_client.errors import CellBusy, ConfigError
 from atr_client.gateway.desk import Desk, Mode
 from atr_client.gateway.external_cell import EXTERNAL, ExternalPlay, external_desk
 from atr_client.gateway.gateway_host import serve_at_stdio, serve_over_http
-from atr_client.logs import route_structlog, terminal_log
+from atr_client.logs import route_structlog
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig, load_config
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.plan import episodes_folder, outputs_root
 from atr_client.sweep.registry import role_specs
 from atr_data import select_episodes
-from atr_servers.hosts.http_app import is_loopback
 from atr_servers.hosts.serve_http import HttpSettings
 
 
@@ -76,14 +73,14 @@ def play_command(request: PlayRequest) -> None:
         async def serve() -> None:
             async with clients:
                 if settings:
-                    await serve_over_http(desks, settings, _announce, all_tools=request.all_tools)
+                    await serve_over_http(desks, settings, announce, all_tools=request.all_tools)
                 else:
                     await serve_at_stdio(desks[0], all_tools=request.all_tools)
 
         # A thread blocked on standard input cannot be interrupted; what is on disk is whole at any instant.
         if settings is None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-        with _log_on_standard_error():
+        with log_on_standard_error():
             anyio.run(serve)
 
 
@@ -125,14 +122,7 @@ def _settings(request: PlayRequest, limits: LimitConfig) -> SessionSettings:
 
 
 def _http_settings(http: HttpRequest) -> HttpSettings:
-    if not is_loopback(http.address) and http.token_env is None:
-        raise UsageFault(
-            f"{http.address} can be reached from other machines: put a bearer token into an environment "
-            "variable and name it with --token-env"
-        )
-    token = os.environ.get(http.token_env, "").strip() if http.token_env else None
-    if token == "":
-        raise UsageFault(f"the environment variable {http.token_env}, named by --token-env, holds no token")
+    token = token_from(http.token_env, http.address)
     return HttpSettings(
         address=http.address,
         port=http.port,
@@ -141,16 +131,3 @@ def _http_settings(http: HttpRequest) -> HttpSettings:
         environment_token=token,
         allowed_hosts=http.allow_host,
     )
-
-
-def _announce(line: str) -> None:
-    click.echo(line, err=True)
-
-
-def _log_on_standard_error():
-    console = Console(stderr=True)
-
-    def show(line: str) -> None:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-    return terminal_log(show)

@@ -67,7 +67,7 @@ class EpisodeStepper:
                 step = await stepper.step(await model.respond(stepper.conversation, step.tools))
 
     Arguments are those of `play_episode`, and so is what comes of it: `result`. Steppers are independent of
-    each other, and many may run at once.
+    each other, and many may run at once. `last` is the step that was returned last.
     """
 
     episode: Episode | str | os.PathLike[str]
@@ -82,6 +82,7 @@ class EpisodeStepper:
             self.episode = load_episode(self.episode)
         self._group: TaskGroup | None = None
         self._play: _Play | None = None
+        self.last: Step | None = None
 
     async def __aenter__(self) -> Self:
         self._group = await anyio.create_task_group().__aenter__()
@@ -102,7 +103,7 @@ class EpisodeStepper:
         assert isinstance(self.episode, Episode), "loaded when it was made"
         self._play = _Play(self.episode, self.variant, self.shaping)
         self._group.start_soon(self._play.run, self._episode_with)
-        return await self._play.next_step()
+        return await self._next(self._play)
 
     async def step(self, reply: ModelReply) -> Step:
         """Gives a reply and returns what comes next. Raises StepError when nothing waits for one, and what
@@ -110,7 +111,12 @@ class EpisodeStepper:
         if self._play is None:
             raise StepError("the episode has not begun: call reset first")
         self._play.reply(reply)
-        return await self._play.next_step()
+        return await self._next(self._play)
+
+    async def _next(self, play: _Play) -> Step:
+        self.last = None
+        self.last = await play.next_step()
+        return self.last
 
     @property
     def conversation(self) -> Sequence[Message]:
@@ -149,6 +155,7 @@ class _Play:
         self._mailbox = Mailbox(self._news)
         self._session_id: str | None = None
         self._failure: Exception | None = None
+        self._is_over = False
         self._reward = 0.0
         self._ended: list[EndedSession] = []
         self._hit: set[str] = set()
@@ -160,12 +167,14 @@ class _Play:
         async def played() -> EpisodeResult:
             return await play(self._agent, self._session_over)
 
-        with self.scope:
-            outcome = await outcome_of(played)
-            if isinstance(outcome, Exception):
-                self._failure = outcome
-            else:
-                self.result = outcome
+        self._failure = StepError("the episode was closed")
+        try:
+            with self.scope:
+                outcome = await outcome_of(played)
+                self._failure = outcome if isinstance(outcome, Exception) else None
+                self.result = None if isinstance(outcome, Exception) else outcome
+        finally:
+            self._is_over = True
             self._news.tell()
 
     def reply(self, reply: ModelReply) -> None:
@@ -174,9 +183,9 @@ class _Play:
         self._mailbox.post(reply)
 
     async def next_step(self) -> Step:
-        while self._mailbox.asked is None and self.result is None and self._failure is None:
+        while self._mailbox.asked is None and not self._is_over:
             await self._news.wait()
-        if self._failure:
+        if self._is_over and self._failure:
             raise self._failure
         reward, ended = self._reward, self._ended
         self._reward, self._ended = 0.0, []
