@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 from mcp import MCPError
@@ -26,9 +27,9 @@ from mcp.types import (
     Tool,
 )
 
-from atr_client.gateway.control_tools import control_tools, every_tool, instruction_text, offered_tools
+from atr_client.gateway.acting import Told
+from atr_client.gateway.control_tools import every_tool, offered_tools
 from atr_client.gateway.paged_memory import longest_for
-from atr_client.gateway.seat import Seat
 
 PROMPT = "episode"
 NEVER_LIST_AGAIN = ("codex",)
@@ -37,8 +38,24 @@ NEVER_LIST_AGAIN = ("codex",)
 FIRST_MODERN_ERA = "2026"
 
 
-def build_gateway_server(seat: Seat, *, all_tools: bool | None = None) -> Server[Any]:
-    """A low-level MCP server for one seat. Serves both protocol eras.
+class Place(Protocol):
+    """What can be reached through the server: a seat at a desk, or a session that was handed over."""
+
+    @property
+    def instructions(self) -> str: ...
+
+    @property
+    def tool_names(self) -> list[str]: ...
+
+    def control_tools(self, *, everything: bool) -> list[Tool]: ...
+
+    def note(self, client: Mapping[str, str]) -> None: ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told: ...
+
+
+def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Server[Any]:
+    """A low-level MCP server for one place. Serves both protocol eras.
 
     It lists its own tools and those of the running session, and tells when the list changes. `all_tools`
     lists those of every session from the start; None does so for clients that are known not to look again. A
@@ -48,7 +65,7 @@ def build_gateway_server(seat: Seat, *, all_tools: bool | None = None) -> Server
 
     def tools(context: ServerRequestContext[Any]) -> list[Tool]:
         everything = _never_lists_again(context) if all_tools is None else all_tools
-        own = control_tools(single=seat.is_single, pages=everything or seat.has_pages)
+        own = seat.control_tools(everything=everything)
         return own + (every_tool() if everything else offered_tools(seat.tool_names))
 
     async def list_tools(
@@ -83,14 +100,13 @@ def build_gateway_server(seat: Seat, *, all_tools: bool | None = None) -> Server
     ) -> GetPromptResult:
         if params.name != PROMPT:
             raise MCPError(INVALID_PARAMS, f"no such prompt; there is one, {PROMPT}")
-        content = TextContent(type="text", text=instructions)
+        content = TextContent(type="text", text=seat.instructions)
         return GetPromptResult(messages=[PromptMessage(role="user", content=content)])
 
-    instructions = instruction_text("single_session" if seat.is_single else "episode")
     return _ChangingServer(
         "atr-gateway",
         version=version("atrbench"),
-        instructions=instructions,
+        instructions=seat.instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,
@@ -130,9 +146,9 @@ def _era(context: ServerRequestContext[Any]) -> str:
     return "modern" if context.protocol_version >= FIRST_MODERN_ERA else "handshake"
 
 
-def _note_client(seat: Seat, context: ServerRequestContext[Any]) -> None:
+def _note_client(seat: Place, context: ServerRequestContext[Any]) -> None:
     name, its_version = _client_name(context)
-    seat.desk.note(
+    seat.note(
         {
             "name": name[:200],
             "version": its_version[:200],

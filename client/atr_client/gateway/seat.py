@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from mcp.types import Tool
 
-from atr_client.gateway.control_tools import NEXT, READ, START, STATUS
+from atr_client.gateway.acting import Told, act, refused
+from atr_client.gateway.control_tools import NEXT, READ, START, STATUS, control_tools, instruction_text
 from atr_client.gateway.desk import Desk
 from atr_client.gateway.hosted_session import HostedSession
 from atr_client.gateway.paged_memory import paged
-from atr_client.models.base import ModelReply
-from atr_data.constants import SEND_TO_USER
-from atr_data.trajectory import Message, ToolCall
+from atr_data.trajectory import Message
 
 MOST_WAITING = 64
 """Calls that may queue for one session; a flood of them is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """An answer: JSON documents, the first of which is that of the tool."""
-
-    texts: Sequence[str]
-    is_error: bool = False
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any], *, is_error: bool = False) -> Told:
-        return cls([json.dumps(document, ensure_ascii=False)], is_error)
 
 
 class Seat:
@@ -46,12 +32,20 @@ class Seat:
         self._waiting = 0
 
     @property
-    def desk(self) -> Desk:
-        return self._desk
+    def instructions(self) -> str:
+        """What an agent is told about playing here."""
+        return instruction_text("single_session" if self.is_single else "episode")
 
     @property
     def is_single(self) -> bool:
         return self._only is not None
+
+    def control_tools(self, *, everything: bool) -> list[Tool]:
+        """The seat's own tools; `everything` includes those that another session may bring."""
+        return control_tools(single=self.is_single, pages=everything or bool(self._pages))
+
+    def note(self, client: Mapping[str, str]) -> None:
+        self._desk.note(client)
 
     @property
     def tool_names(self) -> list[str]:
@@ -59,15 +53,11 @@ class Seat:
         hosted = self._current
         return list(hosted.tools) if hosted and hosted.is_running else []
 
-    @property
-    def has_pages(self) -> bool:
-        return bool(self._pages)
-
     async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told:
         """One call after the other, in the order in which they came. `longest` is how many characters of
         instructions the caller can take in one result."""
         if self._waiting >= MOST_WAITING:
-            return _refused("too many calls at once; wait for the answers to those before")
+            return refused("too many calls at once; wait for the answers to those before")
         self._waiting += 1
         try:
             async with self._lock:
@@ -92,14 +82,14 @@ class Seat:
     async def _next(self, longest: int | None) -> Told:
         if self._current and self._current.is_running:
             end = "call finish_session" if self._current.is_test else "bring it to its end with the user"
-            return _refused(f"{self._current.name} is still running: {end}, or see {STATUS}")
+            return refused(f"{self._current.name} is still running: {end}, or see {STATUS}")
         hosted = await self._desk.next_session(self._only)
         if hosted is None:
             return self._nothing_left()
         self._current = hosted
         asked = hosted.mailbox.asked
         if asked is None:
-            return _refused(self._why_over(hosted))
+            return refused(self._why_over(hosted))
         hosted.tools = [tool.name for tool in asked.tools]
         system, opening = (str(message.content) for message in asked.messages[:2])
         instructions, self._pages = paged(system, longest, READ)
@@ -116,27 +106,8 @@ class Seat:
     async def _act(self, name: str, arguments: Mapping[str, Any]) -> Told:
         hosted = self._current
         if hosted is None:
-            return _refused(f"{name} cannot be called: no session is running; call {NEXT} first")
-        asked = await hosted.mailbox.settled()
-        if asked is None:
-            return _refused(f"{name} was not called: {self._why_over(hosted)}")
-        known = len(asked.messages)
-        call = ToolCall(id=f"call_{known}", name=name, arguments=dict(arguments))
-        hosted.mailbox.post(ModelReply(tool_calls=[call]))
-        await hosted.mailbox.settled()
-        return self._answer(name, hosted, hosted.messages[known:])
-
-    def _answer(self, name: str, hosted: HostedSession, new: Sequence[Message]) -> Told:
-        result = next((message for message in reversed(new) if message.role == "tool"), None)
-        if result is None:
-            return _refused(f"{name} has no result: {self._why_over(hosted)}")
-        over = {"session": "over", "next": self._why_over(hosted)} if hosted.is_over else None
-        if name == SEND_TO_USER and not hosted.is_test:
-            reply = next((m.content for m in new if m.role == "user"), None)
-            said = {"status": "delivered", "user": None if over else reply}
-            return Told.of(said | (over or {}))
-        texts = [str(result.content)] + ([json.dumps(over)] if over else [])
-        return Told(texts, bool(result.tool_error))
+            return refused(f"{name} cannot be called: no session is running; call {NEXT} first")
+        return await act(hosted, name, arguments, lambda: self._why_over(hosted))
 
     async def _status(self, longest: int | None, *, whole: bool) -> Told:
         hosted = self._current
@@ -156,12 +127,12 @@ class Seat:
 
     def _page(self, number: object) -> Told:
         if not isinstance(number, int) or not 1 <= number <= len(self._pages):
-            return _refused(f"there is no such page; there are {len(self._pages)} to be read, from 1 on")
+            return refused(f"there is no such page; there are {len(self._pages)} to be read, from 1 on")
         return Told.of({"page": number, "of": len(self._pages), "text": self._pages[number - 1]})
 
     def _nothing_left(self) -> Told:
         if self._desk.failure is not None:
-            return _refused(
+            return refused(
                 f"something around the session broke ({self._desk.failure}); it leaves no result. "
                 f"Call {NEXT} to play it again"
             )
@@ -206,7 +177,3 @@ def _shown(message: Message) -> dict[str, Any]:
         calls = message.tool_calls or []
         return {"you": [{"tool": call.name, "arguments": call.arguments} for call in calls]}
     return {"result" if message.role == "tool" else "user": message.content}
-
-
-def _refused(reason: str) -> Told:
-    return Told.of({"error": reason}, is_error=True)

@@ -21,7 +21,7 @@ from atr_data.reading import StrPath, read_json
 MANIFEST_VERSION = 1
 SCHEMA_VERSION = "v7_user_sim_free_output"
 
-AgentKind = Literal["model", "external"]
+AgentKind = Literal["model", "external", "command"]
 
 _IDENTITY = (
     "persona_id",
@@ -56,8 +56,9 @@ class Manifest(BaseModel):
     `served_roles` the same for the roles of the user. `privileged` marks a model that was shown the labels.
     `complete` is true once every session of the cell is on disk. `stale_fields` names what differed when
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
-    price is unknown or the cell is not complete. `agent` is a model of ours, or an external one that came
-    through MCP: `clients` are the programs it came with."""
+    price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came through
+    MCP, or a command that was started for each session; `clients` are the programs of the latter two, as they
+    named themselves."""
 
     model_config = ConfigDict(frozen=True)
 

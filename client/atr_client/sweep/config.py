@@ -127,7 +127,9 @@ class UserSimConfig(_Section):
 class ModelChoice(_Section):
     """A model of the sweep: its id alone, or what this run wants of it. `reasoning` left out follows the run,
     null sends no reasoning setting. `wire`, `model`, `base_url`, `key` and `price` make a registry entry on
-    the spot; a fuller one goes under `registry`."""
+    the spot; a fuller one goes under `registry`. An id that begins with `cmd/` is an agent that is a program:
+    `command` says how it is called, `environment` and `pass_environment` what it gets beyond its own few
+    variables."""
 
     id: str
     reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = None
@@ -139,6 +141,15 @@ class ModelChoice(_Section):
     base_url: str | None = None
     key: str | None = None
     price: Price | None = None
+    command: list[str] | None = Field(default=None, min_length=1)
+    environment: dict[str, str] = {}
+    pass_environment: list[str] = []
+
+    @model_validator(mode="after")
+    def _only_programs_have_commands(self) -> ModelChoice:
+        if not self.id.startswith("cmd/") and (self.command or self.environment or self.pass_environment):
+            raise ValueError("command, environment and pass_environment are for ids that begin with cmd/")
+        return self
 
     def reasoning_in(self, run: Reasoning | None) -> Reasoning | None:
         return self.reasoning if "reasoning" in self.model_fields_set else run

@@ -8,8 +8,8 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,25 @@ async def serve_app(
             tasks.start_soon(_close_half_open, uvicorn_server, settings.request_seconds)
             await uvicorn_server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, address: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[str]:
+    """Serves an application while the block runs; gives the base URL. Signals are left alone."""
+    with _listening(address, port) as listener:
+        started = anyio.Event()
+
+        async def ready() -> None:
+            started.set()
+
+        server = _UvicornServer(app, ready)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, [listener])
+            await started.wait()
+            try:
+                yield f"http://{_bracketed(address)}:{listener.getsockname()[1]}"
+            finally:
+                server.should_exit = server.force_exit = True
 
 
 class _UvicornServer(uvicorn.Server):
