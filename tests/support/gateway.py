@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from atr_client.gateway.gateway_host import doors, gateway_app
 from atr_client.gateway.gateway_server import build_gateway_server
 from atr_client.gateway.seat import Seat
 from atr_client.models.base import AgentModel
+from atr_client.outputs.provenance import Provenance, collect_provenance
 from atr_client.sweep.config import ModelChoice, RunConfig
 from atr_data.episode import Episode
 from atr_servers.hosts.environment_host import Host
@@ -39,7 +41,14 @@ def asker() -> AgentModel:
 
 
 def desk_of(outputs: Path, variant: str = "atr", episode: Path = EPISODE, **play: Any) -> Desk:
-    return external_desk(ExternalPlay(episode, variant, outputs, **play), OFFLINE_USER)
+    return external_desk(
+        ExternalPlay(episode, variant, outputs, **play), OFFLINE_USER, provenance=_provenance()
+    )
+
+
+@cache
+def _provenance() -> Provenance:
+    return collect_provenance()
 
 
 def write_episode(folder: Path, episode: Episode) -> Path:

@@ -17,6 +17,7 @@ from atr_client.gateway.desk import Desk, Mode
 from atr_client.gateway.external_cell import EXTERNAL, ExternalPlay, external_desk
 from atr_client.gateway.gateway_host import serve_at_stdio, serve_over_http
 from atr_client.logs import route_structlog
+from atr_client.outputs.provenance import collect_provenance
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig, load_config
 from atr_client.sweep.endpoints import ModelClients
@@ -103,8 +104,9 @@ def _desks(request: PlayRequest, config: RunConfig, clients: ModelClients) -> li
         allow_stale_resume=request.allow_stale_resume,
     )
     paths = select_episodes(request.episodes, episodes_folder(config, request.folder))
+    provenance = collect_provenance()
     desks = [
-        external_desk(replace(play, episode=path, variant=variant), config, clients)
+        external_desk(replace(play, episode=path, variant=variant), config, clients, provenance)
         for path in paths
         for variant in dict.fromkeys(request.variants)
     ]

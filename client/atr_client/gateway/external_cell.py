@@ -16,7 +16,7 @@ from atr_client.gateway.desk import Desk, Mode
 from atr_client.models.base import Model
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import ModelIdentity, gate, new_manifest, read_manifest
-from atr_client.outputs.provenance import collect_provenance, episode_sha256
+from atr_client.outputs.provenance import Provenance, collect_provenance, episode_sha256
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
@@ -45,8 +45,14 @@ class ExternalPlay:
     allow_stale_resume: bool = False
 
 
-def external_desk(play: ExternalPlay, config: RunConfig, clients: ModelClients | None = None) -> Desk:
-    """The desk at which it is played. `config` says who plays the user; `clients` call its models.
+def external_desk(
+    play: ExternalPlay,
+    config: RunConfig,
+    clients: ModelClients | None = None,
+    provenance: Provenance | None = None,
+) -> Desk:
+    """The desk at which it is played. `config` says who plays the user; `clients` call its models,
+    `provenance` is collected unless it is given.
 
     Raises DataError for an episode that cannot be used, ConfigError for a name that cannot stand in a path or
     a part that cannot be played yet, PreflightError when an oracle lacks a statement, ManifestMismatch when
@@ -65,7 +71,7 @@ def external_desk(play: ExternalPlay, config: RunConfig, clients: ModelClients |
     entry = json.dumps([EXTERNAL, play.agent])
     manifest = new_manifest(
         key,
-        collect_provenance(),
+        provenance or collect_provenance(),
         episode_path=str(play.episode.resolve()),
         episode_sha256=episode_sha256(episode),
         model=ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent=EXTERNAL),
