@@ -47,7 +47,7 @@ def serve_episodes_command(request: ServeEpisodesRequest) -> None:
             announce(f"url: {base_url}/episodes")
 
         app = step_app(host, token=token, allowed_hosts=settings.names)
-        anyio.run(serve_app, request.address, request.port, app, ready, host.close_all)
+        anyio.run(serve_app, settings, app, ready, host.close_all)
 
 
 @contextmanager

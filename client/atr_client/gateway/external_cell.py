@@ -11,6 +11,7 @@ from pathlib import Path
 from atr_client.cell.definition import Cell, CellOptions
 from atr_client.cell.episode_runner import EpisodeRunner
 from atr_client.cell.learn_freeze_test import check_statements
+from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.gateway.desk import Desk, Mode
 from atr_client.models.base import Model
@@ -22,7 +23,7 @@ from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.plan import recorded_user, users_of_cells
 from atr_client.sweep.registry import role_specs
-from atr_data import Episode, load_episode
+from atr_data import Episode
 from atr_data.variants import VARIANTS
 from atr_memory import LAYERS
 
@@ -62,9 +63,9 @@ def external_desk(
         raise ConfigError(f"unknown variant {play.variant!r}; one of: {', '.join(VARIANTS)}")
     if play.layer not in LAYERS:
         raise ConfigError(f"unknown memory layer {play.layer!r}; one of: {', '.join(LAYERS)}")
-    episode = load_episode(play.episode)
+    episode = load_playable(play.episode)
     check_statements(episode, play.variant)
-    roles = role_specs(config)
+    roles, clients = role_specs(config), clients or ModelClients(config.limits)
     key = CellKey.of(
         episode, variant=play.variant, model=play.agent, layer=play.layer, hook=False, smoke=config.smoke
     )
@@ -76,11 +77,11 @@ def external_desk(
         episode_sha256=episode_sha256(episode),
         model=ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent=EXTERNAL),
         reasoning=None,
-        user_sim=recorded_user(config, roles),
+        user_sim=recorded_user(config, roles, clients),
         max_steps=play.settings.max_steps,
         timeout=play.settings.timeout,
     )
-    users = users_of_cells(config, roles, clients or ModelClients(config.limits))(key)
+    users = users_of_cells(config, roles, clients)(key)
 
     def cell_of(model: Model) -> Cell:
         return Cell(
@@ -90,6 +91,7 @@ def external_desk(
             manifest,
             EpisodeRunner(episode, play.variant, model, users, play.settings),
             CellOptions(fresh=play.fresh, allow_stale_resume=play.allow_stale_resume, traces=config.traces),
+            clients.served,
         )
 
     desk = Desk(cell_of, play.settings, play.mode)

@@ -17,7 +17,8 @@ from atr_client.gateway.desk import Desk
 from atr_client.gateway.gateway_server import build_gateway_server
 from atr_client.gateway.seat import Seat
 from atr_servers.hosts.environment_host import Host
-from atr_servers.hosts.http_app import LOOPBACK_NAMES, Bearer, KnownSites, health, refusal
+from atr_servers.hosts.http_app import BODY_SECONDS, LOOPBACK_NAMES, Bearer, health, refusal
+from atr_servers.hosts.requests import KnownSites, WholeBodies
 from atr_servers.hosts.serve_http import HttpSettings, serve_app
 from atr_servers.hosts.stdio import serve_stdio
 
@@ -52,7 +53,7 @@ async def serve_over_http(
             for name, server in doors(desk, all_tools=all_tools):
                 announce(f"{name}: {base_url}/play/{await host.open(server, expires=False)}/mcp")
 
-    await serve_app(settings.address, settings.port, app, ready, host.close_all)
+    await serve_app(settings, app, ready, host.close_all)
 
 
 def doors(desk: Desk, *, all_tools: bool | None = None) -> Iterator[Door]:
@@ -83,7 +84,10 @@ def gateway_app(
             Route("/health", health, methods=["GET"]),
             Mount("/play", app=host, middleware=[Middleware(Bearer, token=token)] if token else []),
         ],
-        middleware=[Middleware(KnownSites, names=(*LOOPBACK_NAMES, *allowed_hosts))],
+        middleware=[
+            Middleware(KnownSites, names=(*LOOPBACK_NAMES, *allowed_hosts)),
+            Middleware(WholeBodies, seconds=BODY_SECONDS),
+        ],
         exception_handlers={HTTPException: refusal},
         lifespan=lifespan,
     )

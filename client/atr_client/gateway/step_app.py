@@ -25,7 +25,8 @@ from atr_client.session.turns import SessionSettings
 from atr_data.errors import DataError
 from atr_data.load import describe
 from atr_data.trajectory import ToolCall
-from atr_servers.hosts.http_app import LOOPBACK_NAMES, Bearer, KnownSites, health, read_body, refusal
+from atr_servers.hosts.http_app import BODY_SECONDS, LOOPBACK_NAMES, Bearer, health, read_body, refusal
+from atr_servers.hosts.requests import KnownSites, WholeBodies
 
 _log = get_logger()
 
@@ -127,7 +128,10 @@ def step_app(host: StepHost, *, token: str, allowed_hosts: Sequence[str] = ()) -
                 )
             ),
         ],
-        middleware=[Middleware(KnownSites, names=(*LOOPBACK_NAMES, *allowed_hosts))],
+        middleware=[
+            Middleware(KnownSites, names=(*LOOPBACK_NAMES, *allowed_hosts)),
+            Middleware(WholeBodies, seconds=BODY_SECONDS),
+        ],
         exception_handlers={HTTPException: refusal},
         lifespan=lifespan,
     )

@@ -56,9 +56,9 @@ class Manifest(BaseModel):
     `served_roles` the same for the roles of the user. `privileged` marks a model that was shown the labels.
     `complete` is true once every session of the cell is on disk. `stale_fields` names what differed when
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
-    price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came through
-    MCP, or a command that was started for each session; `clients` are the programs of the latter two, as they
-    named themselves."""
+    price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came
+    through MCP, or a command that was started for each session; `clients` are the programs of the latter two,
+    as they named themselves."""
 
     model_config = ConfigDict(frozen=True)
 
