@@ -95,7 +95,10 @@ def _filled(argument: str, given: Mapping[str, str]) -> str:
 
 
 def _write_gemini_settings(work: Path, url: str) -> None:
-    settings = {"mcpServers": {SERVER: {"httpUrl": url, "trust": True}}}
+    settings = {
+        "mcpServers": {SERVER: {"httpUrl": url, "trust": True}},
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+    }
     (work / ".gemini").mkdir()
     (work / ".gemini" / "settings.json").write_text(json.dumps(settings, indent=2), encoding="utf-8")
 

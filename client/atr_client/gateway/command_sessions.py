@@ -106,6 +106,7 @@ class CommandSessions:
                 url = f"{base_url}/play/{door}/mcp"
                 invocation = prepared(self.spec, url, instructions_for(system, opening), Path(folder))
                 run = await _run(invocation, records, hosted)
+                await host.close_all()
         _record(records, invocation, run, place)
         if hosted.is_over:
             return None

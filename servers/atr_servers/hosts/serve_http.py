@@ -117,7 +117,7 @@ async def serving(app: ASGIApp, address: str = "127.0.0.1", port: int = 0) -> As
             try:
                 yield f"http://{_bracketed(address)}:{listener.getsockname()[1]}"
             finally:
-                server.should_exit = server.force_exit = True
+                server.should_exit = True
 
 
 class _UvicornServer(uvicorn.Server):
