@@ -18,6 +18,12 @@ SERVER = "atr"
 
 INSTRUCTIONS, CONFIG = "INSTRUCTIONS.md", "mcp.json"
 _ALWAYS = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
+_GEMINI_OWN = """
+run_shell_command read_file read_many_files write_file replace glob grep_search list_directory web_fetch
+google_web_search save_memory write_todos
+""".split()
+"""Tools of Gemini CLI's own that reach beyond the session; there is no switch for all."""
+
 _FOLLOW = "Follow these instructions."
 
 
@@ -71,6 +77,7 @@ def _arguments(spec: CommandSpec, url: str, work: Path) -> list[str]:
             return [
                 *command,
                 *("exec", "--json", "--ephemeral", "--skip-git-repo-check", "-s", "read-only"),
+                *("-c", "features.shell_tool=false", "-c", 'web_search="disabled"'),
                 *("-c", f"mcp_servers.{SERVER}={server}", "-"),
             ]
         case "gemini":
@@ -98,6 +105,7 @@ def _write_gemini_settings(work: Path, url: str) -> None:
     settings = {
         "mcpServers": {SERVER: {"httpUrl": url, "trust": True}},
         "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "tools": {"exclude": list(_GEMINI_OWN)},
     }
     (work / ".gemini").mkdir()
     (work / ".gemini" / "settings.json").write_text(json.dumps(settings, indent=2), encoding="utf-8")
