@@ -49,6 +49,10 @@ class CellAbort(CellError):
         super().__init__(f"{module} failed in session {session_id}: {reason}")
 
 
+class StepError(ClientError):
+    """A step that an episode cannot take: it is over, has not begun, or broke off before."""
+
+
 class ModelError(ClientError):
     """A model call failed for good: retries are spent, or the provider refused it."""
 

@@ -21,6 +21,7 @@ from atr_data.trajectory import Trajectory
 from atr_evaluator.agent_calls import finished_attempts
 from atr_evaluator.consistency import Difference, differences
 from atr_evaluator.evaluate import score_log, score_trajectories
+from atr_evaluator.unseen import without_unseen
 
 SCORER_VERSION = "1"
 """Changes whenever the same inputs may give another number."""
@@ -101,12 +102,15 @@ def evaluate_cell(
     `source`, `inputs_sha256` (over the episode, the variant and the files), `parse_errors`, `ignored`,
     `diagnostics`, `not_available`, and with `cross_check` whether trajectories and call log tell the same:
     `verified` (null where one of them is lacking) and `differences`. `contexts_of` tells from the
-    trajectories which memory text each session should have seen.
+    trajectories which memory text each session should have seen. When the manifest says that the agent
+    played from outside, what could not be seen of it is null and stands in `not_available`.
 
     Raises DataError when there is nothing to score, or the source cannot be read.
     """
     folder, log = Path(cell_dir), Path(cell_dir) / "calls.jsonl"
-    variant = _manifest_variant(folder / "cell_manifest.json") or variant
+    manifest = _manifest(folder / "cell_manifest.json")
+    own_variant = manifest.get("variant")
+    variant = own_variant if isinstance(own_variant, str) and own_variant else variant
     errors: list[dict[str, str]] = []
     trajectories: dict[str, Trajectory] = {}
     if source == "trajectories" or (folder / "trajectories").is_dir():
@@ -115,6 +119,8 @@ def evaluate_cell(
         evaluation = score_trajectories(episode, list(trajectories.values()), variant)
     else:
         evaluation = score_log(episode, read_calls(log), variant)
+    if manifest.get("agent", "model") != "model":
+        evaluation = without_unseen(evaluation)
     verified, found = None, list[Difference]()
     if cross_check and trajectories and log.exists():
         contexts = contexts_of(list(trajectories.values())) if contexts_of else None
@@ -161,13 +167,12 @@ def _compared(
     return differences(trajectories, attempts, variant=variant, contexts=contexts)
 
 
-def _manifest_variant(path: Path) -> str | None:
+def _manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = read_json(path)
     except DataError:
-        return None
-    variant = cast(dict[str, Any], manifest).get("variant") if isinstance(manifest, dict) else None
-    return variant if isinstance(variant, str) else None
+        return {}
+    return cast(dict[str, Any], manifest) if isinstance(manifest, dict) else {}
 
 
 def _trajectory_paths(cell_dir: Path) -> list[Path]:

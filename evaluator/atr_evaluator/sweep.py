@@ -62,13 +62,15 @@ def score_row(cell: CellIdentity, outcome: CellScore | str, *, duration_sec: flo
     }
 
 
-def _token_sums(usage: dict[str, dict[str, int]] | None) -> dict[str, int | None]:
-    """Sums over roles. Providers report cached tokens in one of two fields; both are added."""
+def _token_sums(usage: dict[str, dict[str, int] | None] | None) -> dict[str, int | None]:
+    """Sums over roles; null when one of them is not known. Providers report cached tokens in one of two
+    fields; both are added."""
 
     def total(*counters: str) -> int | None:
-        if usage is None:
+        roles = [] if usage is None else [role for role in usage.values() if role is not None]
+        if usage is None or len(roles) < len(usage):
             return None
-        return sum(role[counter] for role in usage.values() for counter in counters)
+        return sum(role[counter] for role in roles for counter in counters)
 
     return {
         "total_tokens": total("total_tokens"),

@@ -52,7 +52,7 @@ def build_server(
 def serve_environment(environment: Environment) -> Server[Any]:
     """A low-level MCP server for an environment that the caller keeps at hand."""
     domain = environment.domain
-    listing = ListToolsResult(tools=[_describe(tool) for tool in environment.tools])
+    listing = ListToolsResult(tools=[describe_tool(tool) for tool in environment.tools])
 
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None
@@ -76,7 +76,8 @@ def serve_environment(environment: Environment) -> Server[Any]:
     )
 
 
-def _describe(tool: Tool) -> ToolDescription:
+def describe_tool(tool: Tool) -> ToolDescription:
+    """A tool of the ontology as `tools/list` shows it."""
     read = tool.kind == "read"
     return ToolDescription(
         name=tool.name,

@@ -16,7 +16,7 @@ from atr_datagen.readings.score import mark, score
 from atr_datagen.readings.sheet import KINDS, Item, Kind, Sheet, letters_of, make_sheet
 from atr_datagen.source.compile import redrawn
 from atr_datagen.source.draw_faces import Salt
-from atr_user_sim.calibration import ClassifierQuestion, RouterTurn
+from atr_user_sim.calibration.measure import ClassifierQuestion, RouterTurn
 from tests.support.sources import SOURCE, compiled, edited
 
 

@@ -68,7 +68,7 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             )
             check_statements(cell.episode, cell.key.variant)
             trajectories = await _played(cell, progress or Silent(), started)
-            cost = cost_usd(usage_by_role(trajectories).values())
+            cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
             kept.put(completed(kept.manifest, cost))
             row = _scored_row(cell, trajectories, started)
             write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")

@@ -28,6 +28,16 @@ class SessionRunner(Protocol):
     ) -> Trajectory: ...
 
 
+class Admission(Protocol):
+    """Returns when a session may begin."""
+
+    async def __call__(self, session: LearningSession | TestSession) -> None: ...
+
+
+async def at_once(session: LearningSession | TestSession) -> None:
+    """No session waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellOptions:
     """`test_sessions` is how many test sessions may run at once. `fresh` starts over. `compatible` reuses
@@ -45,7 +55,7 @@ class CellOptions:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell to be run: what it is, where its files are, who plays its sessions, and what the servers of its
-    models call themselves."""
+    models call themselves. A session that has to be played waits for `admit`."""
 
     key: CellKey
     episode: Episode
@@ -54,6 +64,7 @@ class Cell:
     run_session: SessionRunner
     options: CellOptions = field(default_factory=CellOptions)
     served: ServedModels = field(default_factory=ServedModels)
+    admit: Admission = at_once
 
     @property
     def name(self) -> CellName:

@@ -57,6 +57,7 @@ class KeptSessions:
             _log.warning("running again", reason=found.refusal)
         if found.stale:
             path.unlink()
+        await self.cell.admit(session)
         recorder = self.attempts.start(session)
         _log.info("session started", attempt=recorder.attempt)
         trajectory = await self.cell.run_session(session, memory_context=context, recorder=recorder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,14 @@ async def play_episode(
     log: CallSink | str | os.PathLike[str] | None = None,
     settings: SessionSettings | None = None,
     at_once: int = 1,
+    on_session: Callable[[Trajectory], None] | None = None,
 ) -> EpisodeResult:
     """Plays an episode from its first learning session to its last test: learn, freeze, test.
 
     `model` is anything with `respond(messages, tools)`. `user` makes the user of each learning session, by
     default the offline one; `memory` is a layer or its name, by default `context`; `log` takes every MCP
     call, in a file or an object with `append`. `at_once` test sessions run together.
+    `on_session` is told of each session as it ends.
 
     Raises ConfigError for an unknown variant or layer, DataError for an episode that cannot be used,
     PreflightError when an oracle lacks a statement, CellAbort when something around the agent broke.
@@ -65,7 +67,13 @@ async def play_episode(
     try:
         with MemoryStore() as store:
             way = LearnFreezeTest(
-                played, variant, _NewSessions(runner, sink), store, layer, played.episode_id, at_once
+                played,
+                variant,
+                _NewSessions(runner, sink, on_session),
+                store,
+                layer,
+                played.episode_id,
+                at_once,
             )
             trajectories = await way.run()
     finally:
@@ -84,6 +92,7 @@ class _NewSessions:
 
     runner: EpisodeRunner
     log: CallSink
+    on_session: Callable[[Trajectory], None] | None
 
     def recorder(self, session: LearningSession | TestSession) -> SessionRecorder:
         return SessionRecorder(
@@ -99,4 +108,6 @@ class _NewSessions:
         recorder.start()
         trajectory = await self.runner(session, memory_context=context, recorder=recorder)
         recorder.end()
+        if self.on_session:
+            self.on_session(trajectory)
         return trajectory

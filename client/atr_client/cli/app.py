@@ -15,6 +15,7 @@ import click
 from atr_client.cli.completion import configs, personas
 from atr_client.cli.completion import variants as variant_names
 from atr_client.cli.datagen_group import datagen
+from atr_client.cli.gateway_group import play, serve_episodes
 from atr_client.cli.lazy_group import LazyGroup
 
 _FILE = click.Path(path_type=Path)
@@ -290,3 +291,5 @@ cli.add_command(
         "When to help, and with what: streams of work, played event by event.",
     )
 )
+cli.add_command(play)
+cli.add_command(serve_episodes)

@@ -19,6 +19,7 @@ from atr_client.cli.failures import reported_errors
 from atr_client.cli.live_progress import Lines, live_bars
 from atr_client.cli.stop_signals import Told, cancel_on_signal
 from atr_client.errors import ConfigError
+from atr_client.gateway.command_sessions import command_players
 from atr_client.logs import route_structlog, terminal_log
 from atr_client.models.meter import Meter
 from atr_client.models.recording import chosen_exchanges
@@ -60,7 +61,7 @@ def run_command(request: RunRequest) -> int:
         check_writable(root)
         exchanges = chosen_exchanges(request.record, request.replay)
         clients = ModelClients(config.limits, exchanges=exchanges)
-        cells = plan_cells(config, root, request.overrides, clients)
+        cells = plan_cells(config, root, request.overrides, clients, command_players)
         if request.nulls:
             cells += plan_cells(null_config(config), root, request.overrides, clients)
         if request.replay is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,8 @@ from atr_data.reading import StrPath, read_json
 
 MANIFEST_VERSION = 1
 SCHEMA_VERSION = "v7_user_sim_free_output"
+
+AgentKind = Literal["model", "external", "command"]
 
 _IDENTITY = (
     "persona_id",
@@ -54,7 +56,9 @@ class Manifest(BaseModel):
     `served_roles` the same for the roles of the user. `privileged` marks a model that was shown the labels.
     `complete` is true once every session of the cell is on disk. `stale_fields` names what differed when
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
-    price is unknown or the cell is not complete."""
+    price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came
+    through MCP, or a command that was started for each session; `clients` are the programs of the latter two,
+    as they named themselves."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -73,6 +77,8 @@ class Manifest(BaseModel):
     served_model: str | None = None
     served_roles: dict[str, str] = Field(default_factory=dict)
     privileged: bool = False
+    agent: AgentKind = "model"
+    clients: list[dict[str, str]] = Field(default_factory=list[dict[str, str]])
     memory_layer: str | None
     seed: int | None
     agent_reasoning_effort: str | None = "on"
@@ -97,6 +103,14 @@ class Manifest(BaseModel):
         write_atomic(path, self.model_dump_json(indent=2) + "\n")
 
 
+def with_clients(manifest: Manifest, on_disk: Mapping[str, Any] | None) -> Manifest:
+    """The manifest with the clients that the file names, before its own."""
+    noted = (on_disk or {}).get("clients")
+    earlier = cast(list[dict[str, str]], noted) if isinstance(noted, list) else []
+    new = [client for client in manifest.clients if client not in earlier]
+    return manifest.model_copy(update={"clients": [*earlier, *new]})
+
+
 class ManifestFile:
     """The manifest of a cell that is being played, and its file, which is written at every change."""
 
@@ -105,8 +119,9 @@ class ManifestFile:
         self.put(manifest)
 
     def put(self, manifest: Manifest) -> None:
-        self.manifest = manifest
-        manifest.write(self._path)
+        """The clients that the file names stay: see `note_client`."""
+        self.manifest = with_clients(manifest, read_manifest(self._path))
+        self.manifest.write(self._path)
 
     @property
     def served(self) -> dict[str, str]:
@@ -134,6 +149,7 @@ class ModelIdentity:
     sha256: str
     privileged: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    agent: AgentKind = "model"
 
 
 def new_manifest(
@@ -163,6 +179,7 @@ def new_manifest(
         model_settings=dict(model.settings),
         address=address,
         privileged=model.privileged,
+        agent=model.agent,
         memory_layer=key.layer,
         seed=key.seed,
         agent_reasoning_effort=reasoning,

@@ -85,8 +85,8 @@ def finished_row(
 ) -> Row:
     """`metrics` are those of the evaluator, `trajectories` all of the cell, `verified` whether they and the
     call log tell the same. `avg_turns` is the mean number of
-    steps per session; `non_clean_terminations` maps session ids to reasons; costs are in US dollars, null
-    where a price is unknown."""
+    steps per session, null as other metrics are of an agent that was not seen; `non_clean_terminations` maps
+    session ids to reasons; costs are in US dollars, null where a price is unknown."""
     unclean = {
         t.session_id: t.termination_reason
         for t in trajectories
@@ -99,6 +99,7 @@ def finished_row(
     steps = sum(t.step_count for t in trajectories)
     coverage = metrics["rule_coverage"]
     by_role = usage_by_role(trajectories)
+    seen = metrics["step_stats"] is not None
     return {
         **name.row(ok=True, duration=duration),
         "n_learning": len(learning),
@@ -112,11 +113,11 @@ def finished_row(
         "ts_clean": len(test) - ts_bad,
         "ts_bad": ts_bad,
         "non_clean_terminations": unclean,
-        "avg_turns": round(steps / len(trajectories), 2) if trajectories else None,
+        "avg_turns": round(steps / len(trajectories), 2) if trajectories and seen else None,
         **_tokens(metrics["token_usage_total"]),
         "calls_without_usage": sum(usage.calls_without_usage for usage in by_role.values()),
         "reply_faults": _summed_faults(trajectories),
-        "cost_usd": cost_usd(by_role.values()),
+        "cost_usd": cost_usd(by_role.values()) if seen else None,
         "cost_usd_by_role": {role: usage.cost_usd for role, usage in by_role.items()},
         "verified": verified,
         "runs_dir": str(folder.path),
@@ -220,10 +221,11 @@ def made_calls(row: Mapping[str, Any]) -> bool:
     return bool(row.get("calls_without_usage")) or any(row.get(f"tok_{role}_calls") for role in _TOKEN_ROLES)
 
 
-def _tokens(usage: Mapping[str, Mapping[str, int]]) -> Row:
+def _tokens(usage: Mapping[str, Mapping[str, int] | None]) -> Row:
+    """A role whose usage is null is one that was not seen."""
     counters = {"in": "prompt_tokens", "out": "completion_tokens", "calls": "calls"}
     return {
-        f"tok_{short}_{what}": usage.get(role, {}).get(counter, 0)
+        f"tok_{short}_{what}": None if (counted := usage.get(role, {})) is None else counted.get(counter, 0)
         for short, role in _TOKEN_ROLES.items()
         for what, counter in counters.items()
     }

@@ -5,26 +5,29 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from atr_client.agents import RULE_BLIND_MODELS
-from atr_client.cell.definition import Cell, CellOptions
+from atr_client.cell.definition import Cell, CellOptions, SessionRunner
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
+from atr_client.models.base import Model
+from atr_client.models.meter import Meter
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
 from atr_client.outputs.provenance import collect_provenance, episode_sha256
 from atr_client.session.turns import SessionSettings
+from atr_client.sweep.commands import DEFAULT_TIMEOUT, CommandEntry, CommandPlayers
 from atr_client.sweep.config import ModelChoice, Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.other_personas import OtherPersonas
-from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs, taught
+from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, role_specs, taught
 from atr_client.sweep.simulated_users import chosen_classifier, known_lines, model_users
-from atr_data import packaged_episodes_dir, select_episodes
+from atr_data import Episode, packaged_episodes_dir, select_episodes
 from atr_data.shuffle import reordered
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.figures import offline_user_record
@@ -88,10 +91,12 @@ def plan_cells(
     root: Path,
     overrides: Overrides | None = None,
     clients: ModelClients | None = None,
+    commands: CommandPlayers | None = None,
 ) -> list[Cell]:
     """The cells of a configuration: every episode with every model and every variant, in this order.
 
-    `clients` call the remote models; whoever gives them closes them after the sweep.
+    `clients` call the remote models; whoever gives them closes them after the sweep. `commands` plays with
+    agents that are programs.
     Raises ConfigError for an unknown model or for two cells that would share a folder, and DataError for
     episodes that cannot be used.
     """
@@ -110,7 +115,7 @@ def plan_cells(
     provenance = collect_provenance()
     models, roles = chosen_models(config), role_specs(config)
     lines: dict[str, RuleLines] = {}
-    users_of = _users(config, roles, clients, lines)
+    users_of = users_of_cells(config, roles, clients, lines)
     cells: dict[str, Cell] = {}
     others = OtherPersonas(folder, config.episodes.shuffle_references)
     for path in select_episodes(config.episodes.select, folder):
@@ -118,7 +123,7 @@ def plan_cells(
         digest = episode_sha256(on_file)
         known = {} if roles else known_lines(on_file, path)
         lines.update(known)
-        user_sim = _recorded_user(config, roles, clients, known)
+        user_sim = recorded_user(config, roles, clients, known)
         episode = reordered(on_file, config.episodes.shuffle_references)
         for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
             for variant in config.variants:
@@ -130,6 +135,7 @@ def plan_cells(
                     hook=config.hook,
                     smoke=config.smoke,
                 )
+                cell_settings = _settings(settings, entry)
                 manifest = new_manifest(
                     key,
                     provenance,
@@ -141,13 +147,31 @@ def plan_cells(
                     reasoning=entry.reasoning,
                     user_sim=user_sim,
                     max_steps=config.limits.max_steps,
-                    timeout=config.limits.timeout,
+                    timeout=cell_settings.timeout,
                 )
-                model = entry.agent(key, clients)
-                players = EpisodeRunner(episode, variant, model, users_of(key), settings, clients.meter)
+                runner_of = partial(_runner, episode, variant, users_of(key), cell_settings, clients.meter)
+                if not isinstance(entry, CommandEntry):
+                    players = runner_of(entry.agent(key, clients))
+                elif commands:
+                    players = commands(entry.spec, key.folder(root), runner_of)
+                else:
+                    raise ConfigError(f"{entry.model_id} is a program, which is not run here")
                 cell = Cell(key, episode, key.folder(root), manifest, players, options, clients.served)
                 _add(cells, cell)
     return list(cells.values())
+
+
+def _runner(
+    episode: Episode, variant: str, users: UserMaker, settings: SessionSettings, meter: Meter, model: Model
+) -> SessionRunner:
+    return EpisodeRunner(episode, variant, model, users, settings, meter)
+
+
+def _settings(settings: SessionSettings, entry: Entry) -> SessionSettings:
+    """A program may hang, so its sessions have a limit in any case."""
+    if isinstance(entry, CommandEntry) and settings.timeout is None:
+        return replace(settings, timeout=DEFAULT_TIMEOUT)
+    return settings
 
 
 def null_config(config: RunConfig) -> RunConfig:
@@ -158,20 +182,21 @@ def null_config(config: RunConfig) -> RunConfig:
     return config.model_copy(update={"models": lacking, "variants": ["oracle_target"]})
 
 
-def _users(
+def users_of_cells(
     config: RunConfig,
     roles: Mapping[Role, RemoteSpec],
     clients: ModelClients,
     lines: Mapping[str, RuleLines],
 ) -> Callable[[CellKey], UserMaker]:
-    """`lines` are those of all episodes: one classifier serves the sweep, so that each pool is read once."""
+    """Makes the users of one cell's sessions, given its key. `lines` are those of all episodes: one
+    classifier serves the sweep, so that each pool is read once."""
     if roles:
         return lambda key: model_users(roles, clients, key.cell_id)
     offline = offline_users(chosen_classifier(config.user_sim.comparison, lines))
     return lambda _: offline
 
 
-def _recorded_user(
+def recorded_user(
     config: RunConfig,
     roles: Mapping[Role, RemoteSpec],
     clients: ModelClients,

@@ -17,6 +17,7 @@ from atr_client.models.remote import remote_agent
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import ModelIdentity
 from atr_client.outputs.provenance import episode_sha256
+from atr_client.sweep.commands import COMMAND_PREFIX, CommandEntry, command_spec
 from atr_client.sweep.config import PAPER_ROLES, ModelChoice, Role, RunConfig, suggestion
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode
@@ -65,9 +66,10 @@ class RemoteEntry:
         return remote_agent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)
 
 
-def taught(
-    entry: ModelEntry | RemoteEntry, others: Callable[[], Sequence[Episode]]
-) -> ModelEntry | RemoteEntry:
+Entry = ModelEntry | RemoteEntry | CommandEntry
+
+
+def taught(entry: Entry, others: Callable[[], Sequence[Episode]]) -> Entry:
     """The entry, taught the episodes of other personas if its model learns from them; else `others` is not
     called."""
     if isinstance(entry, ModelEntry) and entry.offline.teach:
@@ -86,11 +88,13 @@ def find_model(
     *,
     reasoning: Reasoning | None = "on",
     where: str = "models",
-) -> ModelEntry | RemoteEntry:
+) -> Entry:
     """An offline model of that id, else one of the catalogue, by default the packaged one. `reasoning` is
     the run's, `where` the configuration key that names the model. Raises ConfigError that names what is near.
     """
     offline = {entry.model_id: entry for entry in known_models()}
+    if choice.id.startswith(COMMAND_PREFIX):
+        return _command(choice, where)
     if choice.id in offline and choice.entry:
         raise ConfigError(f"{where}: {choice.id!r} is offline; what a registry entry says is for others")
     if choice.id in offline:
@@ -112,7 +116,18 @@ def find_model(
     return RemoteEntry(spec)
 
 
-def chosen_models(config: RunConfig) -> list[ModelEntry | RemoteEntry]:
+def _command(choice: ModelChoice, where: str) -> CommandEntry:
+    if choice.entry or choice.temperature is not None:
+        raise ConfigError(f"{where}: {choice.id!r} is a command; wire, address, key and price are for others")
+    try:
+        return CommandEntry(
+            command_spec(choice.id, choice.command, choice.environment, choice.pass_environment)
+        )
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def chosen_models(config: RunConfig) -> list[Entry]:
     """The agents of a sweep. Raises ConfigError."""
     catalogue = packaged_catalogue().extended(config.registry)
     return [
@@ -128,7 +143,7 @@ def role_specs(config: RunConfig) -> dict[Role, RemoteSpec]:
     specs: dict[Role, RemoteSpec] = {}
     for role, name in config.user_sim.role_models.items():
         entry = find_model(ModelChoice(id=name, reasoning=None), catalogue, where=f"user_sim.{role}")
-        if isinstance(entry, ModelEntry):
+        if not isinstance(entry, RemoteEntry):
             raise ConfigError(f"user_sim.{role}: {name!r} is an agent and cannot play the user")
         specs[role] = entry.spec
     return specs

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from atr_datagen.source.compile import Compiled
+from atr_user_sim.offline.encoder import Encoder
 
 FIRST, TOP_THREE = 0.75, 0.92
 """Of the plain questions; the official data, asked alike, reach as much."""
-
-
-class Encoder(Protocol):
-    def similarities(self, question: str, statements: Sequence[str]) -> list[float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ def reachability(compiled: Iterable[Compiled], encoder: Encoder) -> Reachability
         answers = [test.faces[c.shown[test.rule_id]].block.answer for test in c.tests]
         for place, test in enumerate(c.tests):
             for hand in (test.rule.asked.a, test.rule.asked.b):
-                ranks = [_rank(encoder.similarities(question, answers), place) for question in hand]
+                ranks = [_rank(_likenesses(encoder, question, answers), place) for question in hand]
                 plain += ranks[:1]
                 every += ranks
     return Reachability(Reached.of(plain), Reached.of(every))
@@ -67,3 +63,7 @@ def reachability(compiled: Iterable[Compiled], encoder: Encoder) -> Reachability
 
 def _rank(scores: Sequence[float], place: int) -> int:
     return 1 + sum(score > scores[place] for score in scores)
+
+
+def _likenesses(encoder: Encoder, question: str, answers: Sequence[str]) -> list[float]:
+    return [float(x) for x in encoder.vectors(answers, "passage") @ encoder.vectors([question], "query")[0]]

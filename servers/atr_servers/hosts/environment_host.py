@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
@@ -30,9 +31,9 @@ class HostFull(Exception):
 @dataclass(eq=False)
 class _Environment:
     manager: StreamableHTTPSessionManager
-    environment: Environment
-    history: CallHistory
     expires: bool
+    environment: Environment | None = None
+    history: CallHistory | None = None
     used: float = field(default_factory=time.monotonic)
     closing: anyio.Event = field(default_factory=anyio.Event)
     closed: anyio.Event = field(default_factory=anyio.Event)
@@ -66,16 +67,21 @@ class Host:
 
     async def open(self, environment: Environment, *, expires: bool = True) -> str:
         """Serves the environment from now on and returns its id. Raises HostFull."""
+        history = CallHistory()
+        server = serve_environment(environment)
+        server.middleware.append(history.record)
+        return await self._open(_Environment(_manager(server), expires, environment, history))
+
+    async def open_server(self, server: Server[Any], *, expires: bool = True) -> str:
+        """The same for a server of another kind, of which no state and no calls are told. Raises HostFull."""
+        return await self._open(_Environment(_manager(server), expires))
+
+    async def _open(self, hosted: _Environment) -> str:
         if len(self._environments) >= self.cap:
             raise HostFull(f"{self.cap} environments are open, which is the cap; close one first")
         if self._tasks is None:
             raise RuntimeError("the host is not running")
         env_id = secrets.token_urlsafe(24)
-        history = CallHistory()
-        server = serve_environment(environment)
-        server.middleware.append(history.record)
-        manager = StreamableHTTPSessionManager(server, json_response=True)
-        hosted = _Environment(manager, environment, history, expires)
         self._environments[env_id] = hosted
         await self._tasks.start(self._own, env_id, hosted)
         return env_id
@@ -83,12 +89,12 @@ class Host:
     def state(self, env_id: str) -> dict[str, Any] | None:
         """`{"domain", "tables": {table: {id: row}}}` as it is now; None when there is no such environment."""
         hosted = self._environments.get(env_id)
-        return hosted and hosted.environment.snapshot()
+        return hosted.environment.snapshot() if hosted and hosted.environment else None
 
     def calls(self, env_id: str) -> dict[str, Any] | None:
         """The calls so far, as `CallHistory.document` tells them; None when there is no such environment."""
         hosted = self._environments.get(env_id)
-        return hosted and hosted.history.document()
+        return hosted.history.document() if hosted and hosted.history else None
 
     async def close(self, env_id: str) -> bool:
         """True once the environment is closed, False when there is none of that id."""
@@ -130,3 +136,7 @@ class Host:
             for env_id, environment in list(self._environments.items()):
                 if environment.expires and environment.used < oldest:
                     await self.close(env_id)
+
+
+def _manager(server: Server[Any]) -> StreamableHTTPSessionManager:
+    return StreamableHTTPSessionManager(server, json_response=True)

@@ -31,7 +31,7 @@ BODY_SECONDS = 30.0
 
 
 _NO_ENVIRONMENT = "no such environment; it may have been closed"
-_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 def is_loopback(host: str) -> bool:
@@ -66,7 +66,7 @@ def create_app(
             yield
 
     async def open_environment(request: Request) -> Response:
-        environment = _environment(await _body(request))
+        environment = _environment(await read_body(request))
         try:
             env_id = await host.open(environment)
         except HostFull as error:
@@ -96,18 +96,18 @@ def create_app(
         Route("/env/{env_id}/state", shown(host.state), methods=["GET"]),
         Route("/env/{env_id}/calls", shown(host.calls), methods=["GET"]),
     ]
-    bearer = [Middleware(_Bearer, token=environment_token)] if environment_token else []
+    bearer = [Middleware(Bearer, token=environment_token)] if environment_token else []
     return Starlette(
         routes=[
-            Route("/health", _health, methods=["GET"]),
-            Mount("/admin", routes=admin, middleware=[Middleware(_Bearer, token=admin_token)]),
+            Route("/health", health, methods=["GET"]),
+            Mount("/admin", routes=admin, middleware=[Middleware(Bearer, token=admin_token)]),
             Mount("/env", app=host, middleware=bearer),
         ],
         middleware=[
-            Middleware(KnownSites, names=(*_LOOPBACK_NAMES, *allowed_hosts)),
+            Middleware(KnownSites, names=(*LOOPBACK_NAMES, *allowed_hosts)),
             Middleware(WholeBodies, seconds=body_seconds),
         ],
-        exception_handlers={HTTPException: _refusal},
+        exception_handlers={HTTPException: refusal},
         lifespan=lifespan,
     )
 
@@ -117,16 +117,19 @@ def environment_url(base_url: str, env_id: str) -> str:
     return f"{base_url.removesuffix('/')}/env/{env_id}/mcp"
 
 
-async def _health(_: Request) -> Response:
+async def health(_: Request) -> Response:
+    """That requests are served."""
     return JSONResponse({"status": "ok"})
 
 
-async def _refusal(_: Request, error: Exception) -> Response:
+async def refusal(_: Request, error: Exception) -> Response:
+    """A refusal of the application as `{"error": message}`."""
     refused = cast(HTTPException, error)
     return JSONResponse({"error": refused.detail}, refused.status_code, refused.headers)
 
 
-async def _body(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
+    """Raises HTTPException when it is too large; no more of it is read then."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -151,7 +154,7 @@ def _environment(body: bytes) -> Environment:
         raise HTTPException(400, str(error)) from error
 
 
-class _Bearer:
+class Bearer:
     """Lets a request pass that carries the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:

@@ -8,14 +8,15 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
 import uvicorn
+from starlette.types import ASGIApp
 
 from atr_servers.environment import Environment
 from atr_servers.hosts.environment_host import Host
@@ -44,6 +45,12 @@ class HttpSettings:
     allowed_hosts: tuple[str, ...] = ()
     request_seconds: float = BODY_SECONDS
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Under which clients may call this host, besides the loopback ones."""
+        own = () if self.address in _WILDCARDS else (_bracketed(self.address),)
+        return (*self.allowed_hosts, *own)
+
 
 async def serve_http(
     settings: HttpSettings,
@@ -56,30 +63,62 @@ async def serve_http(
     "token_file", "environments": [{"id", "url"}]}`: the base URL, the file with the admin token and these
     environments. Raises OSError when the socket cannot be bound or the token file not be written.
     """
-    address = _bracketed(settings.address)
-    names = (*settings.allowed_hosts, *(() if settings.address in _WILDCARDS else (address,)))
     host = Host(ttl=settings.ttl, cap=settings.cap)
-    with _listening(settings.address, settings.port) as listener, _token(settings.admin_token_file) as admin:
-        base_url = f"http://{address}:{listener.getsockname()[1]}"
+    with admin_token(settings.admin_token_file) as admin:
         app = create_app(
             host,
             admin_token=admin.token,
             environment_token=settings.environment_token,
-            allowed_hosts=names,
+            allowed_hosts=settings.names,
             body_seconds=settings.request_seconds,
         )
 
-        async def ready() -> None:
+        async def ready(base_url: str) -> None:
             ids = [await host.open(environment, expires=False) for environment in environments]
             opened = [{"id": env_id, "url": environment_url(base_url, env_id)} for env_id in ids]
             announce({"url": base_url, "token_file": str(admin.path), "environments": opened})
 
-        uvicorn_server = _UvicornServer(app, ready)
+        await serve_app(settings, app, ready, host.close_all)
+
+
+async def serve_app(
+    settings: HttpSettings,
+    app: ASGIApp,
+    ready: Callable[[str], Awaitable[None]],
+    stop: Callable[[], Awaitable[None]],
+) -> None:
+    """Serves an application until SIGINT, SIGTERM or SIGHUP; a second one does not wait for open connections.
+
+    `ready` gets the base URL once requests are served; `stop` runs before connections are waited for. Raises
+    OSError when the socket cannot be bound.
+    """
+    with _listening(settings.address, settings.port) as listener:
+        base_url = f"http://{_bracketed(settings.address)}:{listener.getsockname()[1]}"
+        uvicorn_server = _UvicornServer(app, lambda: ready(base_url))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_stop_on_signal, uvicorn_server, host)
+            tasks.start_soon(_stop_on_signal, uvicorn_server, stop)
             tasks.start_soon(_close_half_open, uvicorn_server, settings.request_seconds)
             await uvicorn_server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, address: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[str]:
+    """Serves an application while the block runs; gives the base URL. Signals are left alone."""
+    with _listening(address, port) as listener:
+        started = anyio.Event()
+
+        async def ready() -> None:
+            started.set()
+
+        server = _UvicornServer(app, ready)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, [listener])
+            await started.wait()
+            try:
+                yield f"http://{_bracketed(address)}:{listener.getsockname()[1]}"
+            finally:
+                server.should_exit = True
 
 
 class _UvicornServer(uvicorn.Server):
@@ -102,14 +141,14 @@ class _UvicornServer(uvicorn.Server):
         yield
 
 
-async def _stop_on_signal(server: uvicorn.Server, host: Host) -> None:
-    """Closes the environments first: an open event stream of a client would hold uvicorn up."""
+async def _stop_on_signal(server: uvicorn.Server, stop: Callable[[], Awaitable[None]]) -> None:
+    """Stops what is served first: an open event stream of a client would hold uvicorn up."""
     wanted = [one for one in _STOPPING if signal.getsignal(one) is not signal.SIG_IGN]
     with anyio.open_signal_receiver(*wanted) as signals:
         async for _ in signals:
             server.force_exit = server.should_exit
             server.should_exit = True
-            await host.close_all()
+            await stop()
 
 
 async def _close_half_open(server: uvicorn.Server, seconds: float) -> None:
@@ -145,13 +184,13 @@ def _bracketed(address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _AdminToken:
+class AdminToken:
     token: str
     path: Path
 
 
 @contextmanager
-def _token(path: Path | None) -> Generator[_AdminToken]:
+def admin_token(path: Path | None) -> Generator[AdminToken]:
     """A new token in a file that only this user can read, there for as long as it is valid."""
     if path is None:
         descriptor, name = tempfile.mkstemp(prefix="atr-admin-", suffix=".token")
@@ -163,6 +202,6 @@ def _token(path: Path | None) -> Generator[_AdminToken]:
     with os.fdopen(descriptor, "w") as stream:
         stream.write(token)
     try:
-        yield _AdminToken(token, path.absolute())
+        yield AdminToken(token, path.absolute())
     finally:
         path.unlink(missing_ok=True)

@@ -15,7 +15,8 @@ from atr_client.errors import ModelStopped, WireError
 from atr_client.models.remote import open_wire
 from atr_client.models.standing import Standing
 from atr_client.models.waits import WaitNotices, span
-from atr_client.models.wire import Endpoint, WireFormat, WireRequest
+from atr_client.models.wire import Endpoint, WireRequest
+from atr_client.models.wire_formats import WireFormat
 from tests.support.command import call, trajectories, write_config
 from tests.support.mock_provider import Answer, CannedServer, answer
 from tests.support.provider_script import short_quickstart

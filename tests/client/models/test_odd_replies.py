@@ -15,7 +15,8 @@ import pytest
 
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_client.models.remote import open_wire
-from atr_client.models.wire import Endpoint, Wire, WireFormat, WireRequest
+from atr_client.models.wire import Endpoint, Wire, WireRequest
+from atr_client.models.wire_formats import WireFormat
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import run_session

@@ -12,7 +12,8 @@ import pytest
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_client.models.guess import guessed_usage
 from atr_client.models.remote import open_wire
-from atr_client.models.wire import Endpoint, WireFormat, WireRequest
+from atr_client.models.wire import Endpoint, WireRequest
+from atr_client.models.wire_formats import WireFormat
 from atr_data.trajectory import Message, ToolCall
 from atr_data.usage import Usage
 from tests.support.command import call, only_row, trajectories, write_config

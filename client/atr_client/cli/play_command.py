@@ -1,0 +1,135 @@
+"""The `play` command."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+
+from atr_client.cell.cell_runner import is_busy
+from atr_client.cli.failures import reported_errors
+from atr_client.cli.served import announce, log_on_standard_error, token_from
+from atr_client.errors import CellBusy, ConfigError
+from atr_client.gateway.desk import Desk, Mode
+from atr_client.gateway.external_cell import EXTERNAL, ExternalPlay, external_desk
+from atr_client.gateway.gateway_host import serve_at_stdio, serve_over_http
+from atr_client.logs import route_structlog
+from atr_client.outputs.provenance import collect_provenance
+from atr_client.session.turns import SessionSettings
+from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig, load_config
+from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.plan import episodes_folder, outputs_root
+from atr_client.sweep.registry import role_specs
+from atr_data import select_episodes
+from atr_servers.hosts.serve_http import HttpSettings
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """Where to listen. `token_env` names a variable with a bearer token; `allow_host` are further names of
+    this machine."""
+
+    address: str
+    port: int
+    token_env: str | None
+    allow_host: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlayRequest:
+    """What the command line asked for. `http` None: over standard input and output. `config` says who plays
+    the user; the limits left out are the configuration's. `all_tools` None: as the client needs."""
+
+    episodes: Sequence[str]
+    variants: Sequence[str]
+    layer: str
+    agent: str
+    mode: Mode
+    all_tools: bool | None
+    folder: Path | None
+    outputs: Path | None
+    config: str | None
+    max_steps: int | None
+    timeout: float | None
+    fresh: bool
+    allow_stale_resume: bool
+    http: HttpRequest | None
+
+
+def play_command(request: PlayRequest) -> None:
+    """Serves until the agent leaves, or over HTTP until it is stopped."""
+    route_structlog()
+    with reported_errors():
+        config = load_config(request.config) if request.config else _plain_config()
+        clients = ModelClients(config.limits)
+        clients.check(list(role_specs(config).values()))
+        desks = _desks(request, config, clients)
+        settings = request.http and _http_settings(request.http)
+        if settings is None and len(desks) > 1:
+            raise ConfigError("standard input and output serve one episode in one variant; more need --http")
+
+        async def serve() -> None:
+            async with clients:
+                if settings:
+                    await serve_over_http(desks, settings, announce, all_tools=request.all_tools)
+                else:
+                    await serve_at_stdio(desks[0], all_tools=request.all_tools)
+
+        # A thread blocked on standard input cannot be interrupted; what is on disk is whole at any instant.
+        if settings is None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        with log_on_standard_error():
+            anyio.run(serve)
+
+
+def _plain_config() -> RunConfig:
+    """The offline user and the usual limits."""
+    return RunConfig(name="play", variants=["atr"], models=[ModelChoice(id=EXTERNAL)])
+
+
+def _desks(request: PlayRequest, config: RunConfig, clients: ModelClients) -> list[Desk]:
+    outputs = outputs_root(config, request.outputs)
+    play = ExternalPlay(
+        episode=Path(),
+        variant="",
+        outputs=outputs,
+        layer=request.layer,
+        agent=request.agent,
+        mode=request.mode,
+        settings=_settings(request, config.limits),
+        fresh=request.fresh,
+        allow_stale_resume=request.allow_stale_resume,
+    )
+    paths = select_episodes(request.episodes, episodes_folder(config, request.folder))
+    provenance = collect_provenance()
+    desks = [
+        external_desk(replace(play, episode=path, variant=variant), config, clients, provenance)
+        for path in paths
+        for variant in dict.fromkeys(request.variants)
+    ]
+    for desk in desks:
+        if is_busy(desk.cell.folder):
+            raise CellBusy(f"another process is writing to {desk.cell.folder.path}")
+    return desks
+
+
+def _settings(request: PlayRequest, limits: LimitConfig) -> SessionSettings:
+    return SessionSettings(
+        limits.max_steps if request.max_steps is None else request.max_steps,
+        limits.timeout if request.timeout is None else request.timeout,
+    )
+
+
+def _http_settings(http: HttpRequest) -> HttpSettings:
+    token = token_from(http.token_env, http.address)
+    return HttpSettings(
+        address=http.address,
+        port=http.port,
+        ttl=3600.0,
+        cap=4096,
+        environment_token=token,
+        allowed_hosts=http.allow_host,
+    )

@@ -1,0 +1,124 @@
+"""How a program is called so that it plays a session: arguments, configuration files, variables."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from atr_client.gateway.control_tools import instruction_text
+from atr_client.sweep.commands import PASSED, CommandSpec
+
+SERVER = "atr"
+"""What clients call the gateway."""
+
+INSTRUCTIONS, CONFIG = "INSTRUCTIONS.md", "mcp.json"
+_ALWAYS = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
+_GEMINI_OWN = """
+run_shell_command read_file read_many_files write_file replace glob grep_search list_directory web_fetch
+google_web_search save_memory write_todos
+""".split()
+"""Tools of Gemini CLI's own that reach beyond the session; there is no switch for all."""
+
+_FOLLOW = "Follow these instructions."
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`arguments` with the program first; `standard_input` is what it reads."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    standard_input: str
+    folder: Path
+    home: Path = field(kw_only=True)
+
+
+def instructions_for(system: str, opening: str) -> str:
+    """A session's instructions as one text."""
+    tools = f"Your tools are those of the MCP server `{SERVER}`. {instruction_text('handed_session')}"
+    return f"{system}\n\n{tools}\n\nThe user says:\n\n{opening}\n"
+
+
+def prepared(spec: CommandSpec, url: str, instructions: str, folder: Path) -> Invocation:
+    """Writes what the program needs into `folder`, which is its own, and says how it is called."""
+    work, home = folder / "work", folder / "home"
+    work.mkdir()
+    home.mkdir()
+    (work / INSTRUCTIONS).write_text(instructions, encoding="utf-8")
+    config = {"mcpServers": {SERVER: {"type": "http", "url": url}}}
+    (work / CONFIG).write_text(json.dumps(config, indent=2), encoding="utf-8")
+    passed = (*_ALWAYS, *PASSED[spec.preset], *spec.passed)
+    environment = {name: os.environ[name] for name in passed if name in os.environ}
+    environment |= {"HOME": str(home), "TMPDIR": str(work), **spec.environment}
+    arguments = _arguments(spec, url, work)
+    if spec.preset == "gemini":
+        _write_gemini_settings(work, url)
+        environment.setdefault("GEMINI_CLI_TRUST_WORKSPACE", "true")
+    arguments[0] = shutil.which(arguments[0], path=os.environ.get("PATH")) or arguments[0]
+    return Invocation(arguments, environment, instructions, work, home=home)
+
+
+def _arguments(spec: CommandSpec, url: str, work: Path) -> list[str]:
+    command = list(spec.command)
+    match spec.preset:
+        case "claude":
+            return [
+                *command,
+                *("-p", "--bare", "--mcp-config", str(work / CONFIG), "--strict-mcp-config"),
+                *("--allowedTools", f"mcp__{SERVER}__*", "--tools", "", "--output-format", "json"),
+            ]
+        case "codex":
+            server = f'{{url={json.dumps(url)},required=true,default_tools_approval_mode="approve"}}'
+            return [
+                *command,
+                *("exec", "--json", "--ephemeral", "--skip-git-repo-check", "-s", "read-only"),
+                *("-c", "features.shell_tool=false", "-c", 'web_search="disabled"'),
+                *("-c", f"mcp_servers.{SERVER}={server}", "-"),
+            ]
+        case "gemini":
+            return [
+                *command,
+                *("-p", _FOLLOW, "--approval-mode", "yolo", "--allowed-mcp-server-names", SERVER),
+                *("-o", "json"),
+            ]
+        case "plain":
+            given = {
+                "{url}": url,
+                "{instructions}": str(work / INSTRUCTIONS),
+                "{config}": str(work / CONFIG),
+            }
+            return [_filled(argument, given) for argument in command]
+
+
+def _filled(argument: str, given: Mapping[str, str]) -> str:
+    for name, value in given.items():
+        argument = argument.replace(name, value)
+    return argument
+
+
+def _write_gemini_settings(work: Path, url: str) -> None:
+    settings = {
+        "mcpServers": {SERVER: {"httpUrl": url, "trust": True}},
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "tools": {"exclude": list(_GEMINI_OWN)},
+    }
+    (work / ".gemini").mkdir()
+    (work / ".gemini" / "settings.json").write_text(json.dumps(settings, indent=2), encoding="utf-8")
+
+
+def refusals(spec: CommandSpec, output: str) -> str | None:
+    """What the program says of calls that it was not allowed to make, where it does; None when there are
+    none."""
+    if spec.preset != "claude":
+        return None
+    try:
+        told: Any = json.loads(output)
+    except ValueError:
+        return None
+    denied = cast(dict[str, Any], told).get("permission_denials") if isinstance(told, dict) else None
+    return json.dumps(denied)[:500] if denied else None

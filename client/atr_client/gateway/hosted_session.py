@@ -1,0 +1,68 @@
+"""A session on its way through the gateway: waiting, running, over."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import anyio
+
+from atr_client.gateway.mailbox import Mailbox
+from atr_data.episode import LearningSession, TestSession
+from atr_data.trajectory import Message, Trajectory
+
+
+@dataclass(eq=False)
+class HostedSession:
+    """`number` counts the sessions of its kind from 1: an agent knows a session by that, because ids of an
+    episode may say what it is about. `reached` is set when it may begin, `admitted` when somebody wants it
+    to. `trajectory` is there once it is over, `reused` when an earlier run played it. `tools` are named in
+    the order in which they are offered."""
+
+    session: LearningSession | TestSession
+    number: int
+    mailbox: Mailbox = field(default_factory=Mailbox)
+    admitted: anyio.Event = field(default_factory=anyio.Event)
+    reached: bool = False
+    reused: bool = False
+    trajectory: Trajectory | None = None
+    started: float | None = None
+    tools: list[str] = field(default_factory=list[str])
+
+    @property
+    def is_test(self) -> bool:
+        return isinstance(self.session, TestSession)
+
+    @property
+    def is_over(self) -> bool:
+        return self.mailbox.is_over
+
+    @property
+    def is_running(self) -> bool:
+        return self.admitted.is_set() and not self.is_over
+
+    @property
+    def name(self) -> str:
+        return f"{'test' if self.is_test else 'learning'} {self.number}"
+
+    @property
+    def messages(self) -> list[Message]:
+        """The transcript as far as it is known to the agent."""
+        if self.trajectory is not None:
+            return self.trajectory.messages
+        return list(self.mailbox.asked.messages) if self.mailbox.asked else []
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return 0.0 if self.started is None else time.monotonic() - self.started
+
+    def admit(self) -> None:
+        if not self.admitted.is_set():
+            self.started = time.monotonic()
+            self.admitted.set()
+
+    def end(self, trajectory: Trajectory | None, *, reused: bool = False) -> None:
+        """None: it broke off and has no result."""
+        self.trajectory, self.reused = trajectory, reused
+        self.mailbox.close()

@@ -1,0 +1,53 @@
+"""Many episodes at once over HTTP, each with markers of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import anyio
+
+from atr_client.gateway.desk import Desk
+from tests.support.gateway import EPISODE, asker, desk_of, hosting, over_http, passes, scored
+from tests.support.mcp_player import McpPlayer
+from tests.support.planted import planted
+
+EPISODES = 64
+SESSIONS = 4
+ERAS = ("auto", "legacy")
+MARK = re.compile(r"M(\d+)M-(GOLD|ANSWER)", re.I)
+
+
+def desk_with_marks(folder: Path, number: int) -> Desk:
+    """Two learning and two test sessions of an episode marked `M<number>M`."""
+    episode = planted(EPISODE, f"M{number}M")
+    episode = episode.model_copy(
+        update={
+            "learning_sessions": episode.ordered_learning_sessions()[6:8],
+            "test_sessions": episode.test_sessions[:2],
+        }
+    )
+    path = folder / f"episode{number}.json"
+    path.write_text(episode.model_dump_json(), encoding="utf-8")
+    return desk_of(folder / f"outputs{number}", "always_ask", path)
+
+
+async def test_64_episodes_at_once_keep_apart(tmp_path: Path) -> None:
+    desks = [desk_with_marks(tmp_path, number) for number in range(EPISODES)]
+    heard: dict[int, str] = {}
+    async with hosting(desks) as (http, addresses):
+
+        async def play(number: int) -> None:
+            async with over_http(http, addresses[number][""], ERAS[number % 2]) as client:
+                player = McpPlayer(client, asker())
+                await player.play()
+            assert len(player.sessions) == SESSIONS
+            heard[number] = "\n".join(player.raw)
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(EPISODES):
+                tasks.start_soon(play, number)
+    marks = {number: {(int(n), kind) for n, kind in MARK.findall(text)} for number, text in heard.items()}
+    assert all(found <= {(number, "ANSWER")} for number, found in marks.items())
+    assert any(marks.values())
+    assert len({tuple(passes(scored(desk)).values()) for desk in desks}) == 1

@@ -1,0 +1,81 @@
+"""A program that plays a session as a command-line agent does; `sys.argv[1]` says how it behaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import anyio
+from mcp import Client
+
+from atr_client.models.base import ToolSpec
+from atr_data.trajectory import Message
+from tests.support.gateway import asker
+from tests.support.mcp_player import McpPlayer
+
+
+async def play(url: str, text: str) -> None:
+    """The instructions carry what an agent reads: system prompt, a word on the tools, what the user says."""
+    system, _, rest = text.partition("\n\nYour tools are those of the MCP server")
+    _, _, opening = rest.partition("The user says:\n\n")
+    messages = [
+        Message(role="system", content=system),
+        Message(role="user", content=opening.removesuffix("\n"), turn_idx=1),
+    ]
+    async with Client(url) as client:
+        player = McpPlayer(client, asker())
+        tools: list[ToolSpec] = await player.tools()
+        while not await player.take_turn(messages, tools):
+            pass
+
+
+async def one_call(url: str) -> None:
+    async with Client(url) as client:
+        await client.list_tools()
+        await client.call_tool("get_user_confirmation", {"target_tool": "x", "target_params": {}})
+
+
+async def only_lists(url: str) -> None:
+    async with Client(url) as client:
+        await client.list_tools()
+
+
+def everything_within_reach() -> str:
+    """What lies in the working folder, the home and the environment."""
+    seen = [json.dumps(dict(os.environ))]
+    for folder in (Path.cwd(), Path.home(), Path.cwd().parent):
+        seen += [path.read_text(errors="replace") for path in folder.rglob("*") if path.is_file()]
+    return "\n".join(seen)
+
+
+def main() -> None:
+    behaviour, url = sys.argv[1], json.loads(Path("mcp.json").read_text())["mcpServers"]["atr"]["url"]
+    text = sys.stdin.read()
+    match behaviour:
+        case "plays":
+            anyio.run(play, url, text)
+        case "looks around":
+            print(everything_within_reach())
+            anyio.run(play, url, text)
+        case "leaves early":
+            anyio.run(one_call, url)
+        case "only lists":
+            anyio.run(only_lists, url)
+        case "does nothing":
+            pass
+        case "fails":
+            anyio.run(one_call, url)
+            sys.exit("out of cheese")
+        case "hangs":
+            anyio.run(one_call, url)
+            anyio.run(anyio.sleep, 3600)
+        case "is refused":
+            anyio.run(one_call, url)
+            print(json.dumps({"permission_denials": [{"tool_name": "mcp__atr__place_order"}]}))
+        case _:
+            raise ValueError(behaviour)
+
+
+main()
