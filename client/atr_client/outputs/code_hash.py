@@ -17,7 +17,7 @@ SESSION_CODE: Mapping[str, Sequence[str]] = {
     "atr_data": ("*", "!episodes", "!select.py", "!validate.py"),
     "atr_servers": ("*", "!cli", "!hosts"),
     "atr_memory": ("*",),
-    "atr_user_sim": ("*", "!calibration", "!calibration.py"),
+    "atr_user_sim": ("*", "!calibration"),
     "atr_client": ("session", "cell", "agents", "models", "gateway"),
 }
 """Per package the folders and files at its top that count; `*` is all of them but those behind a `!`."""

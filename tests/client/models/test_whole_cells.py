@@ -98,7 +98,7 @@ def test_a_user_played_by_models_says_what_the_offline_user_says(
     row = only_row(outputs)
     same = ("ts_pass", "ts_total", "send_routed_rule", "cls_hit", "cls_miss", "ls_clean", "rules_covered")
     assert {name: row[name] for name in same} == {name: offline[name] for name in same}
-    assert row["cls_hit"] > 0
+    assert row["cls_hit"] + row["cls_miss"] > 0
     assert set(row["cost_usd_by_role"]) == {"agent", "router", "classifier", "user_sim"}
     assert all(row[f"tok_{role}_calls"] > 0 for role in ("agent", "router", "user", "cls"))
     assert events(outputs) == events(tmp_path / "offline")

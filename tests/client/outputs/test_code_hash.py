@@ -98,7 +98,7 @@ def test_a_new_file_counts(copy: Path, file: str) -> None:
         "atr_data/validate.py",
         "atr_servers/hosts/stdio.py",
         "atr_servers/cli/app.py",
-        "atr_user_sim/calibration.py",
+        "atr_user_sim/calibration/measure.py",
     ],
 )
 def test_code_around_sessions_does_not_count(copy: Path, file: str) -> None:
