@@ -12,7 +12,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from atr_data.files import write_atomic
-from atr_data.load import read_json
+from atr_data.reading import Unreadable, read_json, read_text
 from atr_data.timing.decisions import SittingLog
 from atr_data.timing.events import Stream
 from atr_data.timing.faults import TimingError
@@ -85,9 +85,9 @@ def load_logs(path: str | os.PathLike[str]) -> list[SittingLog]:
     found: list[SittingLog] = []
     place = Path(path)
     try:
-        lines = place.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise TimingError("bad_stream", f"cannot be read: {error}", path=place) from error
+        lines = read_text(place).splitlines()
+    except Unreadable as error:
+        raise TimingError("bad_stream", error.reason, path=place) from error
     for number, line in enumerate(lines, start=1):
         try:
             found.append(SittingLog.model_validate_json(line))

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from atr_data.files import write_atomic
 from atr_data.load import describe
+from atr_data.reading import Unreadable, read_text
 from atr_data.timing.events import Stream, StreamHeader, TimingRecord, WorkEvent
 from atr_data.timing.faults import TimingError
 from atr_data.timing.gold import Gold, GoldHeader, Habit, Need, Scene
@@ -124,11 +125,9 @@ def _hash(lines: Iterable[str]) -> str:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TimingError("bad_stream", f"cannot be read: {error.strerror}", path=path) from error
-    except UnicodeDecodeError as error:
-        raise TimingError("bad_stream", f"not UTF-8 text (byte {error.start})", path=path) from error
+        text = read_text(path)
+    except Unreadable as error:
+        raise TimingError("bad_stream", error.reason, path=path) from error
     lines = text.removesuffix("\n").split("\n") if text else []
     if not lines:
         _fail("is empty", path, 1)

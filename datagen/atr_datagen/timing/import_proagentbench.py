@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from atr_data.reading import read_text
 from atr_data.timing.burstiness import burstiness, finite_burstiness
 from atr_data.timing.events import (
     AppCategory,
@@ -69,7 +70,7 @@ def convert(
     if not folders:
         raise TimingError("import_error", "holds no participant's folder", path=source)
     labels: IntentsByEvent = _read_intents(intents, lenient, tally) if intents else {}
-    excluded = frozenset(exclude.read_text(encoding="utf-8").split()) if exclude else frozenset[str]()
+    excluded = frozenset(read_text(exclude).split()) if exclude else frozenset[str]()
     made: list[tuple[Stream, Gold]] = []
     for folder in folders:
         path = folder / DATABASE
@@ -93,13 +94,13 @@ def _zone(name: str) -> tzinfo:
 
 def _read_intents(path: Path, lenient: bool, tally: Tally) -> IntentsByEvent:
     found: dict[tuple[str, str], Intent] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         try:
             record = cast("dict[str, Any]", json.loads(line))
             user, event, label = (str(record[key]) for key in ("user", "event_id", "user_intention"))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             reason = "needs user, event_id and user_intention"
             raise TimingError("import_error", reason, path=path, line=number) from error
         known = re.sub(r"[^a-z]+", "_", label.casefold()).strip("_")

@@ -150,7 +150,7 @@ def _first_query(conversation: object) -> str | None:
         return None
     try:
         turns = json.loads(conversation)
-    except ValueError:
+    except (ValueError, RecursionError):
         return conversation.strip()[:500]
     if isinstance(turns, dict):
         turns = cast("dict[str, Any]", turns).get("messages", [])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from atr_data.reading import read_text
 from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
 
@@ -107,7 +108,7 @@ def _choices(text: str) -> tuple[str, ...]:
 def _sections(path: Path) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     current: list[str] | None = None
-    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, raw in enumerate(read_text(path).splitlines(), start=1):
         line = raw.strip()
         if not line:
             continue

@@ -101,6 +101,12 @@ TRANSCRIPT: dict[str, tuple[Change, str]] = {
         lambda d: next(turns(d))["tool_calls"].append({"id": "n", "name": "cancel_order", "arguments": {}}),
         "cancel_order",
     ),
+    "one more at the end": (
+        lambda d: list(turns(d))[-1]["tool_calls"].append(
+            {"id": "n", "name": "cancel_order", "arguments": {}}
+        ),
+        "(cancel_order) is not in the call log",
+    ),
     "one less": (lambda d: next(turns(d)).update(tool_calls=[]), "call 1"),
     "variant": (lambda d: d.update(agent_variant="oracle_target"), "is of variant 'oracle_target'"),
     "context": (lambda d: d.update(context_sha256="0" * 64), "its memory text is not"),
@@ -142,6 +148,15 @@ def test_a_forged_log_is_told_too(kind: str, cell: Path, capsys: pytest.CaptureF
     edit_log(cell, LOG[kind], a_test(cell).stem)
     assert call("score", cell) == 3
     assert [d["session_id"] for d in evaluation(cell)["differences"]] == [a_test(cell).stem]
+
+
+def test_a_call_that_only_the_log_has_is_told(cell: Path) -> None:
+    path, name = cell / "calls.jsonl", a_test(cell).stem
+    lines = path.read_text().splitlines(keepends=True)
+    last = max(n for n, line in enumerate(lines) if f'"{name}"' in line and '"agent"' in line)
+    path.write_text("".join([*lines[: last + 1], lines[last], *lines[last + 1 :]]))
+    assert call("score", cell) == 3
+    assert "of the call log (" in evaluation(cell)["differences"][0]["what"]
 
 
 def test_both_sources_forged_alike_are_found_by_the_replay(
