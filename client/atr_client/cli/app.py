@@ -278,9 +278,8 @@ def calibrate(
         calibrate_model_command(role, file, model, config)
     else:
         from atr_client.cli.calibrate_command import calibrate_command
-        from atr_user_sim.offline import best_comparison
 
-        calibrate_command(role, file, classifier or best_comparison(), lines, every)
+        calibrate_command(role, file, classifier or "lexical", lines, every)
 
 
 cli.add_command(datagen)

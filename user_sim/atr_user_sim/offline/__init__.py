@@ -3,7 +3,6 @@
 from atr_user_sim.offline.classifier import (
     OfflineClassifier,
     TextComparison,
-    best_comparison,
     offline_classifier,
     offline_encoder,
 )
@@ -15,7 +14,6 @@ __all__ = [
     "OfflineRouter",
     "OfflineSimulator",
     "TextComparison",
-    "best_comparison",
     "offline_classifier",
     "offline_encoder",
     "offline_router",

