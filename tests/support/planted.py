@@ -15,7 +15,7 @@ INJECTION = (
 
 
 def planted(path: Path, mark: str = "ZZ") -> Episode:
-    """The episode on file with `{mark}-GOLD-...` in rules, labels and ids that stand for them, and
+    """The episode on file with `{mark}-GOLD-...` in rules and in the ids of rules and sessions, and
     `{mark}-ANSWER-<n>.` at the end of what the user says on rule n."""
     raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     ids = {rule["rule_id"]: f"{mark}-GOLD-rule-{n}-" for n, rule in enumerate(raw["rules"])}
@@ -27,14 +27,11 @@ def planted(path: Path, mark: str = "ZZ") -> Episode:
         rule["rule_id"] = ids[rule["rule_id"]]
     for n, session in enumerate(raw["learning_sessions"]):
         session["session_id"] = f"{mark}-GOLD-ls-{n}"
-        session["expected_tools"] = [f"{mark}-GOLD-expected"]
     for n, session in enumerate(raw["test_sessions"]):
         session["session_id"] = f"{mark}-GOLD-ts-{n}"
         session["rule_id"] = ids[session["rule_id"]]
         session["rule_ref"] = None
         session["gold_value"] = f"{mark}-GOLD-value"
-        for action in session["labels"]["task_success"]["required_actions"]:
-            action["arguments"]["note"] = f"{mark}-GOLD-argument"
     raw["metadata"]["all_test_rules"] = list(ids.values())
     raw["metadata"]["selected_rules"] = [ids[name] for name in raw["metadata"]["selected_rules"]]
     return Episode.model_validate(raw)

@@ -73,7 +73,7 @@ def test_what_a_session_does_counts(copy: Path, file: str, old: str, new: str) -
     "file",
     [
         "atr_client/session/shouting.py",
-        "atr_client/gateway/__init__.py",
+        "atr_client/gateway/new_module.py",
         "atr_client/models/wires/telepathy.py",
         "atr_data/moods.py",
         "atr_servers/domains/weather.py",
