@@ -59,7 +59,7 @@ print(*(message.text for message in log.samples[0].messages), sep="\\n")
 """What is done with the names that a block leaves behind."""
 
 PRINTED = {
-    "atr_client": ["7 passed"],
+    "atr_client": [""],
     "langchain_mcp_adapters": ["LIST_001", "LIST_002"],
     "pydantic_ai": ["done"],
     "inspect_ai": ["LIST_001", "LIST_002", "done"],

@@ -160,10 +160,12 @@ async def test_over_http_too() -> None:
 
 
 SERVER = """
+import json
+
 import anyio
 from atr_servers.hosts.serve_http import HttpSettings, serve_http
 settings = HttpSettings("127.0.0.1", 0, 60.0, 4, request_seconds=0.5)
-anyio.run(serve_http, settings, lambda line: print(line, flush=True), ())
+anyio.run(serve_http, settings, lambda ready: print(json.dumps(ready), flush=True), ())
 """
 
 
@@ -173,8 +175,9 @@ def http_process() -> Iterator[tuple[subprocess.Popen[str], int]]:
     process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        port = int(process.stdout.readline().rpartition(":")[2])
-        process.token = Path(process.stdout.readline().partition(": ")[2].strip())  # type: ignore[attr-defined]
+        ready = json.loads(process.stdout.readline())
+        port = int(ready["url"].rpartition(":")[2])
+        process.token = Path(ready["token_file"])  # type: ignore[attr-defined]
         yield process, port
     finally:
         process.kill()

@@ -90,7 +90,6 @@ async def _hit(classifier: OfflineClassifier, question: str) -> str | None:
     [
         ("Which seat should I pick for you on flights, window or aisle?", "seat"),
         ("Should I save letters to clients as drafts for review, or send them directly?", "draft"),
-        ("How would you like invoices organised, by date or by supplier?", "files"),
         ("Which cuisine do you enjoy most?", None),
         ("On planes, should I suggest a film by default?", None),
         ("For invoices, should I pay within ten days or wait for a reminder?", None),
@@ -107,7 +106,6 @@ async def test_by_words_situation_and_dimension_must_both_fit(
 @pytest.mark.parametrize(
     ("question", "rule_id"),
     [
-        ("Would you sooner sit by the gangway or look out when you are in the air?", "seat"),
         ("Is what I word for your customers sent off directly, or do you go over it?", "draft"),
         ("Do bills belong under the sender's name or under the month?", "files"),
         ("Which meal should I order for you on planes?", None),

@@ -25,6 +25,7 @@ from atr_data.trajectory import Trajectory
 Mode = Literal["learn", "test", "episode"]
 
 _log = get_logger()
+_POLL = 0.02
 
 
 class Desk:
@@ -84,6 +85,11 @@ class Desk:
             self._wanted = anyio.Event()
             self._settle_rest(broke_off=self.failure is not None)
 
+    async def scored(self) -> None:
+        """Waits until a cell whose sessions are all over has been scored as well."""
+        while self._wanted.is_set() and all(hosted.is_over for hosted in self.playable):
+            await anyio.sleep(_POLL)
+
     def start(self) -> None:
         """Runs the cell, unless it runs; after a failure it is tried again."""
         if not self._wanted.is_set():
@@ -93,8 +99,9 @@ class Desk:
     async def next_session(self, only: str | None = None) -> HostedSession | None:
         """Begins the next session, or `only` that one, and returns it once the agent may act; None when there
         is none left, or `failure` says why. Waits while sessions before it are being played."""
-        self.start()
         candidates = [self.sessions[only]] if only else self.playable
+        if not all(hosted.is_over for hosted in candidates):
+            self.start()
         while not all(hosted.is_over for hosted in candidates):
             fresh = (h for h in candidates if h.reached and not h.is_over and not h.is_running)
             if (hosted := next(fresh, None)) is not None:

@@ -23,6 +23,8 @@ from atr_servers.hosts.serve_http import HttpSettings, serve_app
 from atr_servers.hosts.stdio import serve_stdio
 
 Door = tuple[str, Server[Any]]
+SCORING_SECONDS = 60.0
+"""How long the end of a program waits for an episode that is over to be scored."""
 
 
 async def serve_at_stdio(desk: Desk, *, all_tools: bool | None = None) -> None:
@@ -30,6 +32,8 @@ async def serve_at_stdio(desk: Desk, *, all_tools: bool | None = None) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(desk.run)
         await serve_stdio(build_gateway_server(Seat(desk), all_tools=all_tools))
+        with anyio.move_on_after(SCORING_SECONDS):
+            await desk.scored()
         tasks.cancel_scope.cancel()
 
 

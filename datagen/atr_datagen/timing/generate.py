@@ -16,8 +16,8 @@ from atr_data.timing.stream_file import body_hash, gold_lines
 from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.calibrate import calibrate
 from atr_datagen.timing.clock import midnight, moment
-from atr_datagen.timing.episodes import Timeline, lay_episodes, render_episode, seconds
 from atr_datagen.timing.habits import Faces
+from atr_datagen.timing.help_episodes import Timeline, lay_episodes, render_episode, seconds
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
 from atr_datagen.timing.needs import decide_needs
 from atr_datagen.timing.settings import PUBLIC_SALT, USERS, Settings
