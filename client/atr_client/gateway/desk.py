@@ -25,7 +25,6 @@ from atr_data.trajectory import Trajectory
 Mode = Literal["learn", "test", "episode"]
 
 _log = get_logger()
-_POLL = 0.02
 
 
 class Desk:
@@ -44,6 +43,7 @@ class Desk:
         self._cell = replace(cell, admit=self._admitted, options=replace(cell.options, test_sessions=tests))
         self._clients: list[Mapping[str, str]] = []
         self._wanted = anyio.Event()
+        self._ended = anyio.Event()
         self._news = News()
         self.settings = settings
         self.mode = mode
@@ -83,17 +83,19 @@ class Desk:
                 _log.error("the cell broke off", cell=self._cell.key.cell_id, error=str(outcome))
                 self.failure = f"{outcome.module} failed" if isinstance(outcome, CellAbort) else "it failed"
             self._wanted = anyio.Event()
+            self._ended.set()
             self._settle_rest(broke_off=self.failure is not None)
 
     async def scored(self) -> None:
         """Waits until a cell whose sessions are all over has been scored as well."""
-        while self._wanted.is_set() and all(hosted.is_over for hosted in self.playable):
-            await anyio.sleep(_POLL)
+        if self._wanted.is_set() and all(hosted.is_over for hosted in self.playable):
+            await self._ended.wait()
 
     def start(self) -> None:
         """Runs the cell, unless it runs; after a failure it is tried again."""
         if not self._wanted.is_set():
             self.failure = None
+            self._ended = anyio.Event()
             self._wanted.set()
 
     async def next_session(self, only: str | None = None) -> HostedSession | None:
