@@ -70,6 +70,10 @@ class NotRecorded(ModelError):
     """A replay's store has no such call. The message shows how the nearest recorded request differs."""
 
 
+class OutOfTime(ModelError):
+    """The session's time was over while an agent from outside had the word: an outcome, not a failure."""
+
+
 class ContextOverflow(ModelError):
     """The conversation no longer fits the model's context: an outcome of the session, not a failure."""
 

@@ -45,10 +45,13 @@ _SHOWN = 2000
 
 
 def command_players(
-    spec: CommandSpec, folder: CellFolder, runner_of: Callable[[Model], SessionRunner]
+    spec: CommandSpec,
+    folder: CellFolder,
+    runner_of: Callable[[Model], SessionRunner],
+    timeout: float | None,
 ) -> SessionRunner:
     """Plays the sessions of one cell with a command."""
-    return CommandSessions(spec, folder, runner_of)
+    return CommandSessions(spec, folder, runner_of, timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class CommandSessions:
     spec: CommandSpec
     folder: CellFolder
     runner_of: Callable[[Model], SessionRunner]
+    timeout: float | None
 
     async def __call__(
         self,
@@ -70,6 +74,7 @@ class CommandSessions:
         recorder: SessionRecorder,
     ) -> Trajectory:
         hosted = HostedSession(session, 1)
+        hosted.admit(self.timeout)
         runner = self.runner_of(PerSession(lambda _: hosted.mailbox))
         records = self.folder.path / "commands" / session.session_id / f"attempt-{recorder.attempt}"
         records.mkdir(parents=True, exist_ok=True)

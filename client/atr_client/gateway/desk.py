@@ -107,7 +107,7 @@ class Desk:
         while not all(hosted.is_over for hosted in candidates):
             fresh = (h for h in candidates if h.reached and not h.is_over and not h.is_running)
             if (hosted := next(fresh, None)) is not None:
-                hosted.admit()
+                hosted.admit(self.settings.timeout)
                 await hosted.mailbox.settled()
                 return hosted
             if self.failure is not None or not self._more_to_come(candidates):

@@ -57,9 +57,11 @@ class HostedSession:
         """Since it began."""
         return 0.0 if self.started is None else time.monotonic() - self.started
 
-    def admit(self) -> None:
+    def admit(self, timeout: float | None) -> None:
+        """It begins; `timeout` in seconds is how long it may take."""
         if not self.admitted.is_set():
             self.started = time.monotonic()
+            self.mailbox.deadline = None if timeout is None else self.started + timeout
             self.admitted.set()
 
     def end(self, trajectory: Trajectory | None, *, reused: bool = False) -> None:

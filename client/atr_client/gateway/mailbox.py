@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import anyio
 
-from atr_client.errors import ModelError
+from atr_client.errors import ModelError, OutOfTime
 from atr_client.gateway.news import News
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.trajectory import Message
@@ -25,7 +26,9 @@ class Mailbox:
     """The agent of one session. `respond` is the turn loop's side, everything else that of whoever plays.
 
     A reply is taken once, and only while the loop waits for one. Whoever plays may be cancelled at any point:
-    what was posted counts, and `settled` tells anybody who asks again how the session stands.
+    what was posted counts, and `settled` tells anybody who asks again how the session stands. `deadline` is
+    when the session's time is over, by the monotonic clock; the loop itself looks at it between steps alone,
+    and nobody may ever reply.
     """
 
     def __init__(self, news: News | None = None) -> None:
@@ -35,6 +38,7 @@ class Mailbox:
         self._posted = anyio.Event()
         self._news = news or News()
         self.is_over = False
+        self.deadline: float | None = None
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         if self._last_word:
@@ -43,13 +47,19 @@ class Mailbox:
         self._asked = Asked(list(messages), tools)
         self._news.tell()
         try:
-            await self._posted.wait()
+            with anyio.fail_after(self._seconds_left()):
+                await self._posted.wait()
+        except TimeoutError as error:
+            raise OutOfTime("nobody replied while there was time") from error
         finally:
             self._asked = None
         if self._reply is None:
             assert self._last_word, "what sets the event sets one of the two"
             return self._last_word()
         return self._reply
+
+    def _seconds_left(self) -> float | None:
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
 
     @property
     def asked(self) -> Asked | None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from atr_client.errors import CellAbort, ContextOverflow, ModelError
+from atr_client.errors import CellAbort, ContextOverflow, ModelError, OutOfTime
 from atr_client.models.base import AgentModel, ModelReply, ToolSpec
 from atr_client.session.prompting import prompt
 from atr_client.session.replies import faults, usable
@@ -109,6 +109,8 @@ class TurnLoop:
                 end = await self._take_step()
             except ContextOverflow:
                 return End("context_overflow")
+            except OutOfTime:
+                return End("timeout")
         return end or End("max_steps")
 
     def _is_over_time(self) -> bool:
@@ -139,7 +141,7 @@ class TurnLoop:
     ) -> ModelReply:
         try:
             reply = await self._agent.respond(messages, self._tools)
-        except ContextOverflow:
+        except (ContextOverflow, OutOfTime):
             raise
         except ModelError as error:
             raise CellAbort(module, self._session_id, str(error)) from error

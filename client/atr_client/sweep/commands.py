@@ -62,10 +62,15 @@ class CommandEntry:
 
 
 class CommandPlayers(Protocol):
-    """Makes who plays the sessions of one cell with a command; `runner_of` plays them with a model."""
+    """Makes who plays the sessions of one cell with a command; `runner_of` plays them with a model, `timeout`
+    is how many seconds each may take."""
 
     def __call__(
-        self, spec: CommandSpec, folder: CellFolder, runner_of: Callable[[Model], SessionRunner]
+        self,
+        spec: CommandSpec,
+        folder: CellFolder,
+        runner_of: Callable[[Model], SessionRunner],
+        timeout: float | None,
     ) -> SessionRunner: ...
 
 

@@ -153,7 +153,7 @@ def plan_cells(
                 if not isinstance(entry, CommandEntry):
                     players = runner_of(entry.agent(key, clients))
                 elif commands:
-                    players = commands(entry.spec, key.folder(root), runner_of)
+                    players = commands(entry.spec, key.folder(root), runner_of, cell_settings.timeout)
                 else:
                     raise ConfigError(f"{entry.model_id} is a program, which is not run here")
                 cell = Cell(key, episode, key.folder(root), manifest, players, options, clients.served)

@@ -128,6 +128,18 @@ async def test_a_program_that_leaves_early_has_nothing_more_to_say(tmp_path: Pat
     assert trajectory.step_count == 2
 
 
+async def test_a_program_that_hangs_is_stopped_when_its_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atr_client.gateway.command_sessions.GRACE", 0.2)
+    cell = cell_of(tmp_path, "hangs", limits={"timeout": 8})
+    await run_cell(cell)
+    assert load_trajectory(cell.folder.trajectory("ZZ-GOLD-ts-0")).termination_reason == "timeout"
+    told = json.loads((record_of(cell) / "command.json").read_text())
+    assert told["exit_code"] < 0
+    assert told["calls"] <= 1
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [
