@@ -59,13 +59,12 @@ print(*(message.text for message in log.samples[0].messages), sep="\\n")
 """What is done with the names that a block leaves behind."""
 
 PRINTED = {
-    "atr_client": [""],
     "langchain_mcp_adapters": ["LIST_001", "LIST_002"],
     "pydantic_ai": ["done"],
     "inspect_ai": ["LIST_001", "LIST_002", "done"],
     "urllib": ["passed"],
 }
-"""What stands in the output, in this order; every block imports one of these."""
+"""What stands in the output, in this order, of a block that imports the package; others need only run."""
 
 
 def _blocks() -> Iterator[tuple[str, str]]:
@@ -92,7 +91,7 @@ def _imported(block: str) -> list[str]:
 def test_a_block_of_python_runs_as_it_stands(place: str, tmp_path: Path) -> None:
     block = BLOCKS[place]
     packages = _imported(block)
-    subject = next(package for package in PRINTED if package in packages)
+    subject = next((package for package in PRINTED if package in packages), packages[0])
     python = Path(sys.executable)
     if any(find_spec(package) is None for package in packages):
         if not ELSEWHERE.exists():
@@ -113,7 +112,8 @@ def test_a_block_of_python_runs_as_it_stands(place: str, tmp_path: Path) -> None
         [str(python), "block.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.search(".*".join(map(re.escape, PRINTED[subject])), ended.stdout, re.DOTALL), ended.stdout
+    printed = ".*".join(map(re.escape, PRINTED.get(subject, ())))
+    assert re.search(printed, ended.stdout, re.DOTALL), ended.stdout
 
 
 def test_there_are_blocks_to_be_run() -> None:
