@@ -102,8 +102,9 @@ def evaluate_cell(
     `loss_classes`), `scorer_version`, `source`, `inputs_sha256` (over the episode, the variant and the
     files), `parse_errors`, `ignored`, `diagnostics`, `not_available`, and with `cross_check` whether
     trajectories and call log tell the same: `verified` (null where one of them is lacking) and
-    `differences`. `contexts_of` tells from the trajectories which memory text each session should have seen. When the manifest says that the agent
-    played from outside, what could not be seen of it is null and stands in `not_available`.
+    `differences`. `contexts_of` tells from the trajectories which memory text each session should have seen.
+    When the manifest says that the agent played from outside, what could not be seen of it is null and
+    stands in `not_available`.
 
     Raises DataError when there is nothing to score, or the source cannot be read.
     """
