@@ -106,12 +106,23 @@ TerminationReason = Literal[
 ]
 
 
+class Readability(BaseModel):
+    """How it was decided whether a test session could read its rule: `verbatim` looks for the rule's answer,
+    `told` is an oracle that was given it. `memory_sha256` is the digest of the text that was looked at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    method: str
+    memory_sha256: str
+
+
 class Trajectory(BaseModel):
     """`duration_seconds` in seconds, two decimals. `termination_reason` is a TerminationReason, or one of
     the legacy reasons of an older file. `reply_faults` counts what was wrong with the agent's replies, by
     kind: `unusable_arguments`, `unknown_tool`, `duplicate_call_id`, `empty_reply`, `refusal`, `truncated`,
     `content_filter`. `context_sha256` is the digest of the memory context that the session saw (of the empty
-    text when it saw none); files of other programs lack both."""
+    text when it saw none). `rule_readable` says of a test session whether the memory that it could read held
+    the answer of its rule, `readability` how that was decided. Files of other programs lack all four."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -128,3 +139,5 @@ class Trajectory(BaseModel):
     interaction_events: list[InteractionEvent] = Field(default_factory=list[InteractionEvent])
     reply_faults: dict[str, int] = Field(default_factory=dict)
     context_sha256: str | None = None
+    rule_readable: bool | None = None
+    readability: Readability | None = None

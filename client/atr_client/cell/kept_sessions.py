@@ -12,8 +12,8 @@ from atr_client.cell.progress import Progress
 from atr_client.cell.reuse import OnDisk, look_up
 from atr_client.logs import get_logger
 from atr_client.outputs.traces import write_trace
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_data.episode import LearningSession, TestSession
 from atr_data.files import write_atomic
 from atr_data.trajectory import Trajectory

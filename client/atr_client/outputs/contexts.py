@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from atr_client.session.session_runner import context_digest
+from atr_client.session.readability import context_digest
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_data.variants import VARIANTS

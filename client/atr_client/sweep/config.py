@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -29,11 +30,11 @@ from atr_client.models.catalogue import (
     ReasoningSwitch,
     on_off,
 )
+from atr_client.sweep.memory_config import KINDS, ContextMemory, MemoryLayers
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS
 from atr_data.yaml_reading import read_yaml
-from atr_memory import LAYERS
 from atr_user_sim.offline import TextComparison
 
 MODEL_CATALOGUE = "models.yaml"
@@ -45,14 +46,6 @@ def _variant(name: str) -> str:
         raise ValueError("'oracle' is not a variant; the reported oracle is oracle_target")
     if name not in VARIANTS:
         raise ValueError(f"unknown variant {name!r}{suggestion(name, VARIANTS)}")
-    return name
-
-
-def _layer(name: str) -> str:
-    if name == "native":
-        raise ValueError("a model's native memory cannot be used: sessions share the layer 'context' only")
-    if name not in LAYERS:
-        raise ValueError(f"unknown memory layer {name!r}{suggestion(name, LAYERS)}")
     return name
 
 
@@ -190,9 +183,9 @@ class LimitConfig(_Section):
 
 
 class RunConfig(_Section):
-    """A sweep is every episode with every variant and every model. `reasoning` is the agents' reasoning
-    switch, `registry` adds to the models that ship with the package. `smoke` marks a trial run: its cells get
-    folders of their own and stay out of tables."""
+    """A sweep is every episode with every variant, every model and every memory layer. `reasoning` is the
+    agents' reasoning switch, `registry` adds to the models that ship with the package. `smoke` marks a trial
+    run: its cells get folders of their own and stay out of tables."""
 
     name: str
     episodes: EpisodeConfig = EpisodeConfig()
@@ -203,7 +196,9 @@ class RunConfig(_Section):
     user_sim: UserSimConfig = UserSimConfig()
     limits: LimitConfig = LimitConfig()
     hook: bool = False
-    memory_layer: Annotated[str, AfterValidator(_layer)] = "context"
+    memory: MemoryLayers = Field(
+        default=[ContextMemory()], validation_alias=AliasChoices("memory", "memory_layer")
+    )
     outputs: Place = Path("outputs")
     traces: bool = True
     compatible: bool = False
@@ -271,6 +266,9 @@ def _keys_at(parents: list[Any]) -> list[str]:
     """The keys that a section may have; `parents` is the way to it."""
     found: Any = RunConfig
     for parent in parents:
+        if parents[0] == "memory" and parent in KINDS:
+            found = KINDS[parent]
+            continue
         if isinstance(found, type) and issubclass(found, BaseModel):
             found = found.model_fields[parent].annotation
         else:

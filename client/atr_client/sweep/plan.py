@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def plan_cells(
     clients: ModelClients | None = None,
     commands: CommandPlayers | None = None,
 ) -> list[Cell]:
-    """The cells of a configuration: every episode with every model and every variant, in this order.
+    """The cells of a configuration: every episode with every model, variant and memory, in this order.
 
     `clients` call the remote models; whoever gives them closes them after the sweep. `commands` plays with
     agents that are programs.
@@ -126,12 +127,12 @@ def plan_cells(
         user_sim = recorded_user(config, roles, clients, known)
         episode = reordered(on_file, config.episodes.shuffle_references)
         for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
-            for variant in config.variants:
+            for variant, memory in product(config.variants, config.memory):
                 key = CellKey.of(
                     episode,
                     variant=variant,
                     model=entry.model_id,
-                    layer=config.memory_layer,
+                    layer=memory.layer_name,
                     hook=config.hook,
                     smoke=config.smoke,
                 )
@@ -146,6 +147,7 @@ def plan_cells(
                     address=clients.address(entry.spec) if isinstance(entry, RemoteEntry) else None,
                     reasoning=entry.reasoning,
                     user_sim=user_sim,
+                    memory=memory.settings,
                     max_steps=config.limits.max_steps,
                     timeout=cell_settings.timeout,
                 )
