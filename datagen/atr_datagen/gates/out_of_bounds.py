@@ -43,7 +43,7 @@ def _worn_out(compiled: Compiled) -> Iterator[tuple[Path, str]]:
         if uses > VOCAB_USES:
             yield (
                 ("vocab", key),
-                f"is used in {uses} rules and learning sessions; should be in {VOCAB_USES} at most",
+                f"is used in {uses} rules and sessions; should be in {VOCAB_USES} at most",
             )
 
 
