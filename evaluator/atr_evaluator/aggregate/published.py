@@ -30,7 +30,7 @@ class AggregateCell:
 
     @property
     def coverage(self) -> float:
-        told: Mapping[str, Any] = self.metrics.get("rule_coverage") or {}
+        told: Mapping[str, float | None] = self.metrics.get("rule_coverage") or {}
         return told.get("ratio") or 0.0
 
 
