@@ -106,12 +106,27 @@ TerminationReason = Literal[
 ]
 
 
+class MemoryUse(BaseModel):
+    """What the memory cost one session: characters in its prompt, calls of memory tools and the characters
+    that they answered, seconds in all, bytes that the memory held. `discarded_writes` were made in a test
+    session and are gone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    pushed_characters: int = 0
+    tool_calls: int = 0
+    returned_characters: int = 0
+    seconds: float = 0.0
+    stored_bytes: int = 0
+    discarded_writes: int = 0
+
+
 class Trajectory(BaseModel):
     """`duration_seconds` in seconds, two decimals. `termination_reason` is a TerminationReason, or one of
     the legacy reasons of an older file. `reply_faults` counts what was wrong with the agent's replies, by
     kind: `unusable_arguments`, `unknown_tool`, `duplicate_call_id`, `empty_reply`, `refusal`, `truncated`,
-    `content_filter`. `context_sha256` is the digest of the memory context that the session saw (of the empty
-    text when it saw none); files of other programs lack both."""
+    `content_filter`. `context_sha256` is the digest of the memory that the session could see (of the empty
+    text when there was none), `memory_use` what it cost; files of other programs lack them."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -128,3 +143,4 @@ class Trajectory(BaseModel):
     interaction_events: list[InteractionEvent] = Field(default_factory=list[InteractionEvent])
     reply_faults: dict[str, int] = Field(default_factory=dict)
     context_sha256: str | None = None
+    memory_use: MemoryUse | None = None
