@@ -14,6 +14,7 @@ from atr_evaluator.companions import companion_metrics
 from atr_evaluator.domains import asking_by_domain
 from atr_evaluator.interaction import interaction_metrics
 from atr_evaluator.lifecycle import lifecycle_metrics
+from atr_evaluator.losses import Loss, loss_classes
 from atr_evaluator.payoff import payoff_metrics
 from atr_evaluator.runs import run_of_trajectory, runs_of_log
 from atr_evaluator.sessions import Scoring, SessionResult, score_sessions, selected
@@ -23,12 +24,13 @@ from atr_evaluator.tokens import token_usage
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """`document` holds what is compared between implementations: episode_id, variant, session_results and
-    metrics. `companions` stand beside it. `not_available` names the metrics that are null because the source
-    cannot tell them."""
+    metrics. `companions` and `losses` stand beside it. `not_available` names the metrics that are null
+    because the source cannot tell them."""
 
     document: dict[str, Any]
     scoring: Scoring
     companions: dict[str, Any]
+    losses: list[Loss]
     not_available: list[str] = field(default_factory=list[str])
 
 
@@ -61,7 +63,8 @@ def score_trajectories(
     kept = [run for run in trajectories if selected(run.agent_variant, variant)]
     metrics = _payoff(scoring) | _conduct(episode, kept, scoring.results)
     document = _document(episode, variant, scoring, metrics)
-    return Evaluation(document, scoring, companion_metrics(episode, scoring))
+    losses = loss_classes(episode, scoring, [run for run in kept if run.session_type == "learning"])
+    return Evaluation(document, scoring, companion_metrics(episode, scoring), losses)
 
 
 def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | None) -> Evaluation:
@@ -70,7 +73,8 @@ def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | Non
     not_available = sorted(_conduct(episode, [], []))
     metrics = _payoff(scoring) | dict.fromkeys(not_available)
     document = _document(episode, variant, scoring, metrics)
-    return Evaluation(document, scoring, companion_metrics(episode, scoring), not_available)
+    companions, losses = companion_metrics(episode, scoring), loss_classes(episode, scoring, ())
+    return Evaluation(document, scoring, companions, losses, not_available)
 
 
 def _payoff(scoring: Scoring) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from atr_client.cell.isolation import outcome_of
 from atr_client.errors import CellAbort, ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.session.agent_memory import AgentMemory
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_data.constants import SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall, Trajectory

@@ -11,8 +11,8 @@ from pathlib import Path
 from atr_client.errors import CellAbort
 from atr_client.models.base import ToolSpec
 from atr_client.session.environments import error_text, unusable
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_client.session.turns import Environment, ToolOutcome
 from atr_data.trajectory import MemoryUse, ToolCall, Trajectory
 from atr_memory import FinishedSession, MemoryFault, Offer, StoreError

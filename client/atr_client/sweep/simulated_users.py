@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -63,9 +64,9 @@ def known_lines(episode: Episode, path: Path) -> dict[str, RuleLines]:
     official rules, when they cover all its rules. Raises DataError for a file that is none or lacks a rule.
     """
     beside = lines_beside(path, episode.persona_id)
-    found = load_lines(beside) if beside.is_file() else official_lines()
+    found = load_lines(beside) if os.path.lexists(beside) else official_lines()
     rules = sorted({rule.rule_id for rule in episode.rules})
     missing = [rule for rule in rules if rule not in found]
-    if missing and beside.is_file():
+    if missing and os.path.lexists(beside):
         raise DataError("no lines for this rule", path=beside, key=missing[0])
     return {} if missing else {rule: found[rule] for rule in rules}
