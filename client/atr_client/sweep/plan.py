@@ -25,6 +25,7 @@ from atr_client.session.turns import SessionSettings
 from atr_client.sweep.commands import DEFAULT_TIMEOUT, CommandEntry, CommandPlayers
 from atr_client.sweep.config import ModelChoice, Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
+from atr_client.sweep.memory_layers import layer_of
 from atr_client.sweep.other_personas import OtherPersonas
 from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, role_specs, taught
 from atr_client.sweep.simulated_users import chosen_classifier, known_lines, model_users
@@ -158,7 +159,16 @@ def plan_cells(
                     players = commands(entry.spec, key.folder(root), runner_of, cell_settings.timeout)
                 else:
                     raise ConfigError(f"{entry.model_id} is a program, which is not run here")
-                cell = Cell(key, episode, key.folder(root), manifest, players, options, clients.served)
+                cell = Cell(
+                    key,
+                    episode,
+                    key.folder(root),
+                    manifest,
+                    players,
+                    options,
+                    clients.served,
+                    memory=layer_of(memory),
+                )
                 _add(cells, cell)
     return list(cells.values())
 
