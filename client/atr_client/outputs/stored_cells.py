@@ -75,6 +75,7 @@ class CellRecord(BaseModel):
                 self.seed,
                 hook,
                 smoke,
+                self.trial or 1,
             )
         except ConfigError:
             return None
