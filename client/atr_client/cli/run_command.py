@@ -25,7 +25,7 @@ from atr_client.models.meter import Meter
 from atr_client.models.recording import chosen_exchanges
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.spending import spent
-from atr_client.sweep.config import RunConfig, first_problem, load_config
+from atr_client.sweep.config import RunConfig, first_problem, load_config, read_config
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.plan import Overrides, check_writable, null_config, outputs_root, plan_cells
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
@@ -56,6 +56,10 @@ def run_command(request: RunRequest) -> int:
     errors = Console(stderr=True)
     route_structlog()
     with reported_errors():
+        if read_config(request.config)[1].get("track") == "timing":
+            from atr_client.cli.timing_run_command import timing_run_command
+
+            return timing_run_command(request)
         config = _narrowed(load_config(request.config), request)
         root = outputs_root(config, request.overrides.outputs)
         check_writable(root)

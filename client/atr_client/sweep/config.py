@@ -195,6 +195,7 @@ class RunConfig(_Section):
     folders of their own and stay out of tables."""
 
     name: str
+    track: Literal["episodes"] = "episodes"
     episodes: EpisodeConfig = EpisodeConfig()
     variants: list[VariantName] = Field(min_length=1)
     models: list[Annotated[ModelChoice, BeforeValidator(_choice)]] = Field(min_length=1)
@@ -215,6 +216,17 @@ def load_config(name: str | os.PathLike[str]) -> RunConfig:
 
     Raises ConfigError in one line: which file, which key, and why.
     """
+    path, raw = read_config(name)
+    if raw.get("track") == "timing":
+        raise ConfigError(f"{path}: track: timing is played by `atr-client run` alone")
+    try:
+        return RunConfig.model_validate(raw)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {first_problem(error)}") from error
+
+
+def read_config(name: str | os.PathLike[str]) -> tuple[Path, dict[Any, Any]]:
+    """Path and content of a configuration of either track. Raises ConfigError."""
     path = _find(os.fspath(name))
     try:
         raw = read_yaml(path)
@@ -222,10 +234,7 @@ def load_config(name: str | os.PathLike[str]) -> RunConfig:
         raise ConfigError(str(error)) from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
-    try:
-        return RunConfig.model_validate(raw)
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {first_problem(error)}") from error
+    return path, cast(dict[Any, Any], raw)
 
 
 def packaged_configs() -> dict[str, Path]:
@@ -254,22 +263,22 @@ def _find(name: str) -> Path:
     return packaged[name]
 
 
-def first_problem(error: ValidationError) -> str:
-    """`key: reason` for the first of what is wrong, and how much more there is."""
+def first_problem(error: ValidationError, root: type[BaseModel] = RunConfig) -> str:
+    """`key: reason` for the first of what is wrong, and how much more there is; `root` is what was read."""
     problems = error.errors()
     problem = problems[0]
     key = ".".join(str(part) for part in problem["loc"])
     reason = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         *parents, wrong = problem["loc"]
-        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents))}"
+        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents, root))}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{key}: {reason}{more}"
 
 
-def _keys_at(parents: list[Any]) -> list[str]:
+def _keys_at(parents: list[Any], root: type[BaseModel]) -> list[str]:
     """The keys that a section may have; `parents` is the way to it."""
-    found: Any = RunConfig
+    found: Any = root
     for parent in parents:
         if isinstance(found, type) and issubclass(found, BaseModel):
             found = found.model_fields[parent].annotation

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from atr_client.errors import ConfigError
-from atr_client.sweep.config import load_config, packaged_configs
+from atr_client.sweep.config import load_config, packaged_configs, read_config
 from atr_client.sweep.plan import Overrides, check_writable, episodes_folder, outputs_root, plan_cells
 from tests.support.cells import small_episode
 
@@ -93,7 +93,10 @@ def test_an_unknown_name_suggests_a_packaged_configuration() -> None:
         load_config("none.yaml")
 
 
-@pytest.mark.parametrize("name", sorted(packaged_configs()))
+EPISODE_CONFIGS = sorted(n for n in packaged_configs() if read_config(n)[1].get("track") != "timing")
+
+
+@pytest.mark.parametrize("name", EPISODE_CONFIGS)
 def test_every_packaged_configuration_plans_its_cells(name: str, tmp_path: Path, official_dir: Path) -> None:
     config = load_config(name)
     folder = official_dir / "episodes" if config.episodes.needs_folder else None
