@@ -42,6 +42,22 @@ def load_config(
 
     Raises ConfigError in one line: which file, which key, and why.
     """
+    path, raw = read_config(name)
+    if raw.get("track") == "timing":
+        raise ConfigError(f"{path}: track: timing is played by `atr-client run` alone")
+    where = f"{path} with --set {' --set '.join(changes)}" if changes else str(path)
+    try:
+        for change in changes:
+            _change(raw, change)
+        return RunConfig.model_validate(_with_variables(raw, environment))
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {first_problem(error)}") from error
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def read_config(name: str | os.PathLike[str]) -> tuple[Path, dict[Any, Any]]:
+    """Path and content of a configuration of either track. Raises ConfigError."""
     path = _find(os.fspath(name))
     try:
         raw = read_yaml(path)
@@ -49,15 +65,7 @@ def load_config(
         raise ConfigError(str(error)) from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
-    where = f"{path} with --set {' --set '.join(changes)}" if changes else str(path)
-    try:
-        for change in changes:
-            _change(cast(dict[str, Any], raw), change)
-        return RunConfig.model_validate(_with_variables(raw, environment))
-    except ValidationError as error:
-        raise ConfigError(f"{where}: {first_problem(error)}") from error
-    except ValueError as error:
-        raise ConfigError(f"{where}: {error}") from error
+    return path, cast(dict[Any, Any], raw)
 
 
 def config_schema() -> dict[str, Any]:
@@ -145,22 +153,22 @@ def _variable(found: re.Match[str], way: tuple[str, ...], environment: Mapping[s
     return environment[name]
 
 
-def first_problem(error: ValidationError) -> str:
-    """`key: reason` for the first of what is wrong, and how much more there is."""
+def first_problem(error: ValidationError, root: type[BaseModel] = RunConfig) -> str:
+    """`key: reason` for the first of what is wrong, and how much more there is; `root` is what was read."""
     problems = error.errors()
     problem = problems[0]
     *parents, wrong = problem["loc"]
     key = ".".join(str(part) for part in problem["loc"])
     reason = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
-        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents))}"
+        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents, root))}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{key}: {reason}{more}"
 
 
-def _keys_at(parents: list[Any]) -> list[str]:
+def _keys_at(parents: list[Any], root: type[BaseModel]) -> list[str]:
     """The keys that a section may have; `parents` is the way to it."""
-    found: Any = RunConfig
+    found: Any = root
     for parent in parents:
         if parents[0] == "memory" and parent in KINDS:
             found = KINDS[parent]
