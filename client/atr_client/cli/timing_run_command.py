@@ -31,12 +31,13 @@ from atr_client.sweep.plan import OUTPUTS_VARIABLE, check_writable
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
 from atr_client.timing.timing_files import TOP
-from atr_client.timing.timing_plan import TimingSet, plan_timing
+from atr_client.timing.timing_plan import plan_timing
 from atr_client.timing.timing_players import ModelPlayer, chosen_players, missing_baselines
 from atr_client.timing.timing_results import conditions, render_condition
+from atr_client.timing.timing_set import TimingSet
 from atr_client.timing.timing_sweep import TimingReport, run_timing
 from atr_data.files import write_atomic
-from atr_data.timing.set_folder import INDEX, load_set
+from atr_data.timing.set_folder import INDEX
 from atr_datagen.timing.generate import write_set
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON
 from atr_datagen.timing.settings import PUBLIC_SALT, Settings
@@ -56,7 +57,7 @@ def timing_run_command(request: RunRequest) -> int:
         clients.check([player.entry.spec for player in players if isinstance(player, ModelPlayer)])
     check_writable(root)
     folder = config.set.folder or generated_set(config.set, root)
-    chosen = TimingSet(folder, load_set(folder))
+    chosen = TimingSet.load(folder)
     fresh, stale = request.overrides.fresh, request.overrides.allow_stale_resume
     cells = plan_timing(config, chosen, root, clients, fresh=fresh, allow_stale_resume=stale)
     for cell in cells:
@@ -167,7 +168,7 @@ def _narrowed(config: TimingConfig, request: RunRequest) -> TimingConfig:
 def _print_results(config: TimingConfig, root: Path, report: TimingReport, chosen: TimingSet) -> None:
     """Every table that the run has added to, with all that lies there."""
     touched = {row["condition"] for row in report.sorted_rows}
-    for condition in conditions(root, config.rules, set_name=chosen.name):
+    for condition in conditions(root, config.rules, given=chosen):
         if condition.name in touched:
             click.echo(f"\n{render_condition(condition)}")
     for row in report.sorted_rows:

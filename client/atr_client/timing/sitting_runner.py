@@ -30,12 +30,17 @@ SERVER = "workstream"
 
 @dataclass(frozen=True, slots=True)
 class SittingSettings:
-    """`history_window_s` in seconds."""
+    """`history_window_s` in seconds. `notes`: in memory mode `own`, whether the agent keeps notes."""
 
     memory: MemoryMode = "off"
     history_window_s: int = DEFAULT_WINDOW
     observation: Observation = "text"
+    notes: bool = True
     limits: SittingLimits = field(default_factory=SittingLimits)
+
+    @property
+    def keeps_notes(self) -> bool:
+        return self.memory == "own" and self.notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ async def play_sitting(
         priors=files.priors,
         observation=settings.observation,
     )
-    keeps_notes = settings.memory == "own"
+    keeps_notes = settings.keeps_notes
     transcript = Transcript()
     transcript.system(sitting_prompt(context, notes=keeps_notes))
     transcript.user(timing_prompt("opening"))

@@ -33,8 +33,8 @@ class TimingReport:
 
     @property
     def exit_code(self) -> int:
-        """0 all cells are done, 1 one failed, 3 some never came to an end. A sitting that its agent cut short is
-        an outcome and no failure."""
+        """0 all cells are done, 1 one failed, 3 some never came to an end. A sitting that its agent cut short
+        is an outcome and no failure."""
         if not all(row["ok"] for row in self.rows.values()):
             return 1
         return 3 if self.unfinished else 0
