@@ -44,8 +44,8 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class TimingCell:
-    """`agents` makes the agent of each session; it is called once, when the cell begins. `at_once` sittings run
-    together."""
+    """`agents` makes the agent of each session; it is called once, when the cell begins. `at_once` sittings
+    run together."""
 
     key: TimingKey
     files: UserFiles
