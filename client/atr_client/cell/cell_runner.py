@@ -33,10 +33,11 @@ from atr_client.outputs.manifest import (
 )
 from atr_client.outputs.rows import Row, cost_usd, done_row, failed_row, finished_row, usage_by_role
 from atr_client.outputs.scoring import score_folder
+from atr_client.session.layers import named_layer
 from atr_data.calls import CallLog
 from atr_data.files import write_atomic
 from atr_data.trajectory import Trajectory
-from atr_memory import LAYERS, MemoryStore
+from atr_memory import MemoryStore
 
 _log = get_logger()
 
@@ -107,7 +108,7 @@ async def _play(cell: Cell, progress: Progress) -> list[Trajectory]:
             cell.key.variant,
             KeptSessions(cell, progress, Attempts(cell.folder.calls, log, cell.key.variant)),
             store,
-            LAYERS[cell.key.layer or "context"],
+            cell.memory or named_layer(cell.key.layer or "context"),
             cell.key.cell_id,
             cell.options.test_sessions,
         )

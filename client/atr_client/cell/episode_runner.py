@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from atr_client.models.base import Model
 from atr_client.models.meter import Meter
+from atr_client.session.agent_memory import AgentMemory, WithMemory
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import run_session
@@ -49,7 +50,7 @@ class EpisodeRunner:
         self,
         session: LearningSession | TestSession,
         *,
-        memory_context: str | None,
+        memory: AgentMemory,
         recorder: SessionRecorder,
     ) -> Trajectory:
         self.meter.check()
@@ -60,8 +61,8 @@ class EpisodeRunner:
                 session=session,
                 variant=self.variant,
                 model=self.model,
-                memory_context=memory_context,
+                memory_context=memory.context,
                 user=user,
-                environment=environment,
+                environment=WithMemory(environment, memory) if memory.offer else environment,
                 settings=self.settings,
             )

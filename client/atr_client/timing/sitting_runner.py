@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from atr_client.errors import CellAbort
 from atr_client.models.base import AgentModel
 from atr_client.session.environments import CONNECTION_ERRORS, McpEnvironment
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_client.session.transcript import Transcript
 from atr_client.timing.note_tool import REMEMBER_SPEC
 from atr_client.timing.sitting_loop import SittingLimits, SittingLoop

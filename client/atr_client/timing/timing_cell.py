@@ -21,6 +21,7 @@ from atr_client.models.meter import Meter
 from atr_client.outputs.manifest import Manifest, ManifestFile, completed, gate, read_manifest, resumed
 from atr_client.outputs.rows import cost_usd, usage_by_role
 from atr_client.outputs.served_models import ServedModels
+from atr_client.session.layers import named_layer
 from atr_client.session.memory import open_memory
 from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.history_pass import history_days, play_day
@@ -36,7 +37,7 @@ from atr_data.reading import read_json
 from atr_data.timing.set_folder import UserFiles
 from atr_data.trajectory import Trajectory
 from atr_evaluator.timing import TimingRules, UserPlay, score_timing
-from atr_memory import LAYERS, MemoryStore
+from atr_memory import MemoryStore
 
 Row = dict[str, Any]
 _log = get_logger()
@@ -178,7 +179,7 @@ async def _play_with_notes(cell: TimingCell, kept: KeptSittings, agents: AgentOf
     trajectories: list[Trajectory] = []
     days = history_days(cell.files.stream)
     with MemoryStore() as store:
-        async with open_memory(store, cell.key.cell_id, LAYERS[cell.key.layer or "context"]) as memory:
+        async with open_memory(store, cell.key.cell_id, named_layer(cell.key.layer or "context")) as memory:
             for session_id in cell.session_ids:
                 kind = "learning" if session_id in days else "test"
                 context = await memory.render(kept.recorder(session_id, kind))
