@@ -11,8 +11,8 @@ from itertools import groupby
 
 from atr_client.errors import ContextOverflow, OutOfTime
 from atr_client.models.base import AgentModel
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_client.session.transcript import Transcript
 from atr_client.session.turns import End
 from atr_client.timing.agent_turns import ask

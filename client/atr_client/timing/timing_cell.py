@@ -45,8 +45,8 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class TimingCell:
-    """`agents` makes the agent of each session; it is called once, when the cell begins. `takes_notes`: the
-    agent keeps its own memory, if the memory mode is that. `at_once` sittings run together."""
+    """`agents` makes the agent of each session; it is called once, when the cell begins. `at_once` sittings
+    run together."""
 
     key: TimingKey
     files: UserFiles
@@ -54,7 +54,6 @@ class TimingCell:
     manifest: Manifest
     agents: Callable[[], AgentOf]
     settings: SittingSettings
-    takes_notes: bool
     rules: TimingRules = field(default_factory=TimingRules)
     at_once: int = 1
     fresh: bool = False
@@ -63,12 +62,8 @@ class TimingCell:
     meter: Meter = field(default_factory=Meter)
 
     @property
-    def keeps_notes(self) -> bool:
-        return self.settings.memory == "own" and self.takes_notes
-
-    @property
     def session_ids(self) -> list[str]:
-        days = list(history_days(self.files.stream)) if self.keeps_notes else []
+        days = list(history_days(self.files.stream)) if self.settings.keeps_notes else []
         return [*days, *(sitting.sitting_id for sitting in self.files.stream.header.sittings)]
 
     def row(self, *, ok: bool, seconds: float, error: str | None = None) -> Row:
@@ -162,7 +157,7 @@ def _told(trajectories: Sequence[Trajectory], score: Mapping[str, Any], cost: fl
 
 async def _play(cell: TimingCell, kept: KeptSittings) -> list[Trajectory]:
     agents = cell.agents()
-    if cell.keeps_notes:
+    if cell.settings.keeps_notes:
         return await _play_with_notes(cell, kept, agents)
     ids = [sitting.sitting_id for sitting in cell.files.stream.header.sittings]
     outcomes: dict[str, Trajectory | Exception] = {}

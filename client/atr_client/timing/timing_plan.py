@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from atr_client.errors import ConfigError
 from atr_client.outputs.code_hash import code_hash
 from atr_client.outputs.manifest import Manifest
-from atr_client.outputs.provenance import Provenance, collect_provenance
+from atr_client.outputs.provenance import Provenance, packages
 from atr_client.session.prompting import prompt_hashes
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.timing.choosers.chooser import User
@@ -23,7 +23,9 @@ from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import TimingConfig
 from atr_client.timing.timing_files import TimingKey
 from atr_client.timing.timing_players import ChooserPlayer, ModelPlayer, TimingPlayer, chosen_players
+from atr_client.timing.timing_set import TimingSet
 from atr_data.timing.set_folder import UserFiles
+from atr_evaluator import SCORER_VERSION
 from atr_evaluator.timing import UserPlay, set_hash
 from atr_servers.timing.sitting import MemoryMode
 from atr_servers.timing.tools import TOOLS
@@ -35,22 +37,6 @@ TIMING_CODE = {
     "atr_client": ("timing", "session", "models"),
 }
 """What decides what a sitting does: see `code_hash`."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimingSet:
-    """The users of a set and the folder that holds them. `name` tells it from every other set."""
-
-    folder: Path
-    users: Sequence[UserFiles]
-
-    @property
-    def sha256(self) -> str:
-        return set_hash([UserPlay(one.stream, one.gold) for one in self.users])
-
-    @property
-    def name(self) -> str:
-        return f"{self.users[0].stream.header.source.split}-{self.sha256[:8]}"
 
 
 def plan_timing(
@@ -123,8 +109,7 @@ class _Plan:
             key.folder(self.root),
             self._manifest(files, player, key),
             partial(player.agents, key.cell_id, clients, user, self.everybody),
-            SittingSettings(memory, window, config.observation, limits),
-            player.takes_notes,
+            SittingSettings(memory, window, config.observation, player.takes_notes, limits),
             config.rules,
             1 if isinstance(player, ChooserPlayer) else config.limits.test_sessions,
             self.fresh,
@@ -176,17 +161,18 @@ class _Plan:
         )
 
 
+@cache
 def _provenance() -> Provenance:
-    """That of the episodes, with what decides a sitting in place of what decides a session of theirs."""
-    base = collect_provenance()
+    """What decides a sitting, in place of what decides a session of the episodes."""
     schemas = {name: tool.arguments.model_json_schema() for name, tool in TOOLS.items()}
     digest = hashlib.sha256(json.dumps([schemas, LONGEST_NOTE], sort_keys=True).encode()).hexdigest()
-    prompts = {f"atr_client/{name}": sha for name, sha in prompt_hashes("atr_client.timing").items()}
     return Provenance(
-        prompt_hashes=prompts,
+        prompt_hashes={
+            f"atr_client/{name}": sha256 for name, sha256 in prompt_hashes("atr_client.timing").items()
+        },
         code_hash=code_hash(TIMING_CODE),
         tool_schemas_sha256=digest,
         tool_count=len(TOOLS),
-        packages=base.packages,
-        scorer_version=base.scorer_version,
+        packages=packages(),
+        scorer_version=SCORER_VERSION,
     )

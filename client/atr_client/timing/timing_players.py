@@ -14,8 +14,9 @@ from atr_client.models.catalogue import Reasoning, packaged_catalogue
 from atr_client.models.remote import remote_agent
 from atr_client.outputs.manifest import ModelIdentity
 from atr_client.sweep.commands import CommandEntry
-from atr_client.sweep.config import ModelChoice, suggestion
+from atr_client.sweep.config import suggestion
 from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.model_choice import ModelChoice
 from atr_client.sweep.registry import RemoteEntry, find_model
 from atr_client.timing.baselines import BASELINES, PRIVILEGED, make_baseline
 from atr_client.timing.chooser_agent import ChooserAgent
