@@ -17,6 +17,7 @@ from atr_client.cli.completion import variants as variant_names
 from atr_client.cli.datagen_group import datagen
 from atr_client.cli.gateway_group import play, serve_episodes
 from atr_client.cli.lazy_group import LazyGroup
+from atr_client.cli.results_group import RESULT_COMMANDS
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -290,5 +291,7 @@ cli.add_command(
         "When to help, and with what: streams of work, played event by event.",
     )
 )
+for command in RESULT_COMMANDS:
+    cli.add_command(command)
 cli.add_command(play)
 cli.add_command(serve_episodes)
