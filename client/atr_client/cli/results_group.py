@@ -27,4 +27,22 @@ def table(folders: tuple[Path, ...], form: str, only: tuple[str, ...], episodes:
     table_command(folders, form=form, chosen=only or TABLE_NAMES, episodes=episodes)
 
 
-RESULT_COMMANDS = (table,)
+@click.command()
+@_folders
+@click.option("-o", "--out", type=_FILE, default="report.html", show_default=True, help="The page to write.")
+@click.option(
+    "--max-mb",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    help="Largest size of the transcripts in the page; larger ones are for `view`.",
+)
+@_episodes
+def report(folders: tuple[Path, ...], out: Path, max_mb: float, episodes: Path | None) -> None:
+    """Write one page with charts, tables and a reader for every session. It needs no network."""
+    from atr_client.cli.report_command import report_command
+
+    report_command(folders, out, episodes=episodes, limit=max_mb)
+
+
+RESULT_COMMANDS = (table, report)
