@@ -1,0 +1,48 @@
+"""The commands that read what runs have left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from atr_evaluator.aggregate import FORMAT_NAMES, TABLE_NAMES
+
+_FILE = click.Path(path_type=Path)
+_folders = click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
+_episodes = click.option(
+    "--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for."
+)
+
+
+@click.command()
+@_folders
+@click.option("--format", "form", type=click.Choice(FORMAT_NAMES), default="md", show_default=True)
+@click.option("--only", multiple=True, type=click.Choice(TABLE_NAMES), help="Only these tables.")
+@_episodes
+def table(folders: tuple[Path, ...], form: str, only: tuple[str, ...], episodes: Path | None) -> None:
+    """Print the tables of a run with intervals; DIR is a cell or any folder above some."""
+    from atr_client.cli.table_command import table_command
+
+    table_command(folders, form=form, chosen=only or TABLE_NAMES, episodes=episodes)
+
+
+@click.command()
+@_folders
+@click.option("-o", "--out", type=_FILE, default="report.html", show_default=True, help="The page to write.")
+@click.option(
+    "--max-mb",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    help="Largest size of the transcripts in the page; larger ones are for `view`.",
+)
+@_episodes
+def report(folders: tuple[Path, ...], out: Path, max_mb: float, episodes: Path | None) -> None:
+    """Write one page with charts, tables and a reader for every session. It needs no network."""
+    from atr_client.cli.report_command import report_command
+
+    report_command(folders, out, episodes=episodes, limit=max_mb)
+
+
+RESULT_COMMANDS = (table, report)
