@@ -49,6 +49,18 @@ def asker_brain(conversation: list[Message], tools: list[ToolSpec]) -> Turn:
     return _turn(_numbered(played), tools)
 
 
+def bare_asker(conversation: list[Message], tools: list[ToolSpec]) -> Turn:
+    """Plays a session as it stands in the conversation, from the system prompt on. What a result says is read
+    for whether it is an error."""
+    played = [
+        message.model_copy(update={"tool_error": "error" in (*_documents(str(message.content)), {})[0]})
+        if message.role == "tool"
+        else message
+        for message in conversation
+    ]
+    return _turn(_numbered(played), tools)
+
+
 def _turn(messages: list[Message], tools: list[ToolSpec]) -> Turn:
     reply = anyio.run(asker().respond, messages, tools)
     return [Call(call.name, call.arguments) for call in reply.tool_calls]

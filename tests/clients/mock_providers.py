@@ -110,7 +110,7 @@ class MockProvider:
                     body = {}
                 outer.requests.append((self.path, body))
                 path = self.path.lower().partition("?")[0]
-                if not path.endswith(("/messages", "/responses", "generatecontent")):
+                if not path.endswith(("/messages", "/responses", "/completions", "generatecontent")):
                     return self._send("application/json", "{}", 404)
                 return self._send(*outer._answer(self.path, body))
 

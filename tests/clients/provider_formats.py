@@ -230,6 +230,49 @@ class GeminiFormat:
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}
 
 
+class ChatFormat:
+    """Chat Completions, for those who hold the model themselves: own names of tools, nothing streamed."""
+
+    def offered(self, body: dict[str, Any], server: str) -> list[Offered]:
+        functions = (tool["function"] for tool in body.get("tools") or ())
+        return [Offered(_spec(f["name"], f, "parameters"), f["name"]) for f in functions]
+
+    def conversation(self, body: dict[str, Any], server: str) -> list[Message]:
+        found: list[Message] = []
+        for message in body["messages"]:
+            role, content = message["role"], message.get("content")
+            if role == "tool":
+                found.append(_answered(message["tool_call_id"], flat(content)))
+            elif calls := message.get("tool_calls"):
+                functions = [(call["id"], call["function"]) for call in calls]
+                made = [
+                    ToolCall(id=i, name=f["name"], arguments=json.loads(f["arguments"])) for i, f in functions
+                ]
+                found.append(Message(role=role, content=content, tool_calls=made))
+            else:
+                found.append(Message(role=role, content=flat(content)))
+        return found
+
+    def reply(self, text: str | None, calls: Sequence[Named]) -> Iterator[Event]:
+        raise NotImplementedError("nobody streams")
+
+    def whole(self, text: str | None, calls: Sequence[Named]) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if calls:
+            message["tool_calls"] = [
+                {"id": i, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+                for i, name, arguments in calls
+            ]
+        return {
+            "id": "chat_1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "mock",
+            "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+
+
 def flat(content: Any) -> str:
     """The text of a result, which is a text or a list of blocks."""
     if isinstance(content, str):

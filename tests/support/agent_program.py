@@ -16,7 +16,6 @@ from atr_data.trajectory import Message
 from tests.support.gateway import asker
 from tests.support.mcp_player import McpPlayer
 
-
 LISTS_ONCE = Implementation(name="codex-mcp-client", version="0")
 """The name of a client that a gateway shows every tool of every session, where they change."""
 
