@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
 from atr_client.gateway.control_tools import instruction_text
 from atr_client.sweep.commands import PASSED, CommandSpec
@@ -109,16 +108,3 @@ def _write_gemini_settings(work: Path, url: str) -> None:
     }
     (work / ".gemini").mkdir()
     (work / ".gemini" / "settings.json").write_text(json.dumps(settings, indent=2), encoding="utf-8")
-
-
-def refusals(spec: CommandSpec, output: str) -> str | None:
-    """What the program says of calls that it was not allowed to make, where it does; None when there are
-    none."""
-    if spec.preset != "claude":
-        return None
-    try:
-        told: Any = json.loads(output)
-    except ValueError:
-        return None
-    denied = cast(dict[str, Any], told).get("permission_denials") if isinstance(told, dict) else None
-    return json.dumps(denied)[:500] if denied else None
