@@ -44,10 +44,11 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory as it stands: its entries, and the store that holds their files."""
+    """A memory as it stands: its entries, the store that holds their files, and whether it is a snapshot."""
 
     entries: Sequence[Entry]
     store: MemoryStore
+    frozen: bool = False
 
     @property
     def sessions(self) -> Sequence[Entry]:

@@ -82,6 +82,11 @@ class MemoryStore:
             self._connection.close()
             raise self._failure(error, "not a memory store") from error
 
+    @property
+    def folder(self) -> Path | None:
+        """Where the store's file lies; None for one that is in the process."""
+        return None if self._path == ":memory:" else Path(self._path).parent
+
     def append_session(self, namespace: str, session_id: str, text: str) -> bool:
         """Appends a session's text. Returns False when it is there already.
 

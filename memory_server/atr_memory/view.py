@@ -35,7 +35,7 @@ class MemoryView:
 
     @property
     def kept(self) -> Kept:
-        return Kept(self.entries(), self.store)
+        return Kept(self.entries(), self.store, frozen=self._opened is not None)
 
     def entries(self) -> tuple[Entry, ...]:
         if self._opened is None:
