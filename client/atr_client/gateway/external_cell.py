@@ -22,9 +22,8 @@ from atr_client.session.layers import named_layer
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.plan import recorded_user, users_of_cells
 from atr_client.sweep.registry import role_specs
-from atr_client.sweep.simulated_users import known_lines
+from atr_client.sweep.simulated_users import known_lines, recorded_user, users_of_cells
 from atr_data import Episode
 from atr_data.variants import VARIANTS
 

@@ -39,6 +39,7 @@ _IDENTITY = (
     "code_hash",
 )
 _INPUTS = (
+    "trial",
     "max_steps",
     "timeout",
     "episode_sha256",
@@ -86,6 +87,7 @@ class Manifest(BaseModel):
     agent_reasoning_effort: str | None = "on"
     hook_enabled: bool
     smoke: bool
+    trial: int = 1
     max_steps: int
     timeout: float | None
     user_sim: dict[str, Any]
@@ -189,6 +191,7 @@ def new_manifest(
         agent_reasoning_effort=reasoning,
         hook_enabled=key.hook,
         smoke=key.smoke,
+        trial=key.trial,
         max_steps=max_steps,
         timeout=timeout,
         user_sim=dict(user_sim),

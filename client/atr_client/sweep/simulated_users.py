@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from atr_client.cell.episode_runner import UserMaker
+from atr_client.cell.episode_runner import UserMaker, offline_users
 from atr_client.errors import ConfigError
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
-from atr_client.sweep.config import Role
+from atr_client.outputs.layout import CellKey
+from atr_client.sweep.config import Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode, LearningSession
 from atr_data.errors import DataError
@@ -25,6 +27,7 @@ from atr_user_sim import (
 from atr_user_sim.lines import RuleLines, lines_beside, load_lines, official_lines
 from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_encoder
 from atr_user_sim.offline.encoder import Encoder
+from atr_user_sim.offline.figures import offline_user_record
 
 
 def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
@@ -70,3 +73,38 @@ def known_lines(episode: Episode, path: Path) -> dict[str, RuleLines]:
     if missing and os.path.lexists(beside):
         raise DataError("no lines for this rule", path=beside, key=missing[0])
     return {} if missing else {rule: found[rule] for rule in rules}
+
+
+def users_of_cells(
+    config: RunConfig,
+    roles: Mapping[Role, RemoteSpec],
+    clients: ModelClients,
+    lines: Mapping[str, RuleLines],
+) -> Callable[[CellKey], UserMaker]:
+    """Makes the users of one cell's sessions, given its key. `lines` are those of all episodes: one
+    classifier serves the sweep, so that each pool is read once."""
+    if roles:
+        return lambda key: model_users(roles, clients, key.cell_id)
+    offline = offline_users(chosen_classifier(config.user_sim.comparison, lines))
+    return lambda _: offline
+
+
+def recorded_user(
+    config: RunConfig,
+    roles: Mapping[Role, RemoteSpec],
+    clients: ModelClients,
+    lines: Mapping[str, RuleLines],
+) -> dict[str, Any]:
+    """Who plays the user, as the manifest has it."""
+    if not roles:
+        return offline_user_record(config.user_sim.comparison, lines)
+    recorded = {
+        role: {
+            "model": spec.model.model_id,
+            "address": clients.address(spec),
+            "settings": spec.settings,
+            "sha256": spec.settings_sha256,
+        }
+        for role, spec in roles.items()
+    }
+    return {"make": "model", **recorded}

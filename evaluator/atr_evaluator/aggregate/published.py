@@ -30,7 +30,8 @@ class AggregateCell:
 
     @property
     def coverage(self) -> float:
-        return (self.metrics.get("rule_coverage") or {}).get("ratio") or 0.0
+        told: Mapping[str, float | None] = self.metrics.get("rule_coverage") or {}
+        return told.get("ratio") or 0.0
 
 
 @dataclass(frozen=True, slots=True)
