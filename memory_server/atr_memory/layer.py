@@ -142,6 +142,10 @@ class MemoryLayer:
         """All text that the memory holds, in whatever order."""
         return "\n".join(entry.text for entry in kept.entries)
 
+    def size(self, kept: Kept) -> int:
+        """Bytes that the memory holds."""
+        return sum(len(entry.text.encode("utf-8", "replace")) for entry in kept.entries)
+
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
         """All that a session could read: the text in the prompt of a session about any of the queries, and
         what the tools would answer to them; None where that cannot be told."""

@@ -120,6 +120,11 @@ class MemoryStore:
         with self._transaction() as connection:
             return connection.execute("DELETE FROM entries WHERE namespace = ?", (namespace,)).rowcount
 
+    def forget_entries(self) -> None:
+        """Forgets the entries of all namespaces, to append them anew; all else stays."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM entries")
+
     def freeze(self, namespace: str) -> str:
         """The id of an immutable snapshot of the namespace as it is now; the same content has the same id."""
         with self._transaction() as connection:

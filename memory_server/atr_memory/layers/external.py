@@ -9,14 +9,15 @@ from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, cast
+from urllib.parse import urlsplit
 
 import anyio
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import Tool
 
-from atr_memory.file_tree import digest_of, pack, texts_of, unpack
+from atr_memory.file_tree import digest_of, pack, size_of, texts_of, unpack
 from atr_memory.layer import Answer, FinishedSession, Kept, Learned, MemoryFault, MemoryLayer, Offer
 from atr_memory.layers.server_answers import broken, is_written, looks_like_writing
 from atr_memory.served_tools import ServedTools, Target, served
@@ -55,7 +56,7 @@ class External(MemoryLayer):
 
     def __init__(self, spec: ServerSpec, settings: Mapping[str, Any], *, name: str = "external") -> None:
         self.name = name
-        self._spec, self._settings = spec, dict(settings)
+        self._spec, self._settings = spec, {**_recorded(settings), "control": self._control(spec)}
         self._one_at_a_time = anyio.Lock()
 
     @property
@@ -67,11 +68,12 @@ class External(MemoryLayer):
         """Files that were not kept are gone; what is not in files of ours cannot be lost by us."""
         return self._spec.copies is None
 
-    @property
-    def control(self) -> Literal["copied", "by tool", "uncontrolled"]:
-        if self._spec.copies is not None:
+    @staticmethod
+    def _control(spec: ServerSpec) -> Literal["copied", "by tool", "uncontrolled"]:
+        """How test sessions are kept from teaching each other."""
+        if spec.copies is not None:
             return "copied"
-        return "by tool" if self._spec.freeze_tool else "uncontrolled"
+        return "by tool" if spec.freeze_tool else "uncontrolled"
 
     @asynccontextmanager
     async def open(self, kept: Kept) -> AsyncGenerator[Offer | None]:
@@ -114,6 +116,9 @@ class External(MemoryLayer):
 
     def stored(self, kept: Kept) -> str:
         return texts_of(kept.last, kept.store) if self._spec.copies is not None else ""
+
+    def size(self, kept: Kept) -> int:
+        return size_of(kept.last, kept.store) if self._spec.copies is not None else 0
 
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
         """What its tools would have answered is not asked: the server is not ours."""
@@ -177,6 +182,18 @@ class ServerOffer:
         if self.folder is None or digest_of(self.folder) != self._before:
             return None
         return next((told for told in map(is_written(kept), self._written) if told), None)
+
+
+def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What may stand in a file: of variables, which may be secret, the digests; of an address, no more than
+    where it leads."""
+    known = {name: value for name, value in settings.items() if name != "probe"}
+    env = cast(Mapping[str, str], known.get("env") or {})
+    known["env"] = {name: hashlib.sha256(value.encode()).hexdigest()[:12] for name, value in env.items()}
+    if known.get("url"):
+        parts = urlsplit(str(known["url"]))
+        known["url"] = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    return known
 
 
 def _identity(tools: ServedTools) -> Mapping[str, Any]:

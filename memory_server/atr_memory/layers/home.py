@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp.types import Tool
 
-from atr_memory.file_tree import digest_of, pack, texts_of, unpack
+from atr_memory.file_tree import digest_of, pack, size_of, texts_of, unpack
 from atr_memory.layer import Answer, FinishedSession, Kept, Learned, MemoryFault, MemoryLayer, Offer
 
 HOME, WORK = "home", "work"
@@ -62,6 +62,9 @@ class Home(MemoryLayer):
 
     def stored(self, kept: Kept) -> str:
         return texts_of(kept.last, kept.store)
+
+    def size(self, kept: Kept) -> int:
+        return size_of(kept.last, kept.store)
 
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
         """Which of its files an agent reads cannot be told."""
