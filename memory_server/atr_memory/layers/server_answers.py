@@ -11,7 +11,7 @@ from mcp.types import Tool
 
 from atr_memory.layer import Answer
 
-_SAYS_ERROR = re.compile(r"^\W*(?:error|exception|failed|failure|fatal|traceback)\b", re.I)
+_SAYS_ERROR = re.compile(r"^\s*(?:error|exception|failed|failure|fatal|traceback)\b", re.I)
 _OF_THE_CALL = re.compile(
     r"not found|does not exist|doesn't exist|no such (?:note|entity|memory|item|node|id)|no results"
     r"|no memories|invalid (?:argument|param|input|type)|required|validation|unknown tool|must be",
@@ -20,7 +20,7 @@ _OF_THE_CALL = re.compile(
 _BROKEN_STORE = re.compile(
     r"sqlite|database (?:is locked|disk image)|disk i/o|no space left|read-only file system"
     r"|\b(?:ENOSPC|ENOENT|EACCES|EROFS|EIO|EPERM|EBUSY)\b|permission denied|no such (?:file|table)"
-    r"|in JSON at position|unexpected (?:token|end of JSON|non-whitespace)|expected ',' or|expecting value"
+    r"|in JSON at position|unexpected (?:token|end of JSON|non-whitespace)|expected ',' or|expecting value|unterminated string"
     r"|not valid JSON|JSONDecodeError|malformed|corrupt|internal (?:server )?error",
     re.I,
 )
