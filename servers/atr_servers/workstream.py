@@ -28,7 +28,7 @@ from mcp.types import Tool as ToolDescription
 
 from atr_data.timing.events import Stream
 from atr_data.timing.priors import Priors
-from atr_servers.timing.sitting import MemoryMode
+from atr_servers.timing.sitting import MemoryMode, Observation
 from atr_servers.timing.tools import DEFAULT_WINDOW, INSTRUCTIONS, Tool, Workstream, intents
 
 _JSON = "application/json"
@@ -41,10 +41,18 @@ def build_workstream_server(
     memory: MemoryMode = "off",
     history_window_s: int = DEFAULT_WINDOW,
     priors: Priors | None = None,
+    observation: Observation = "text",
 ) -> Server[Any]:
     """A low-level MCP server that plays one sitting of a stream. Raises as `Workstream` does."""
     return serve_workstream(
-        Workstream(stream, sitting_id, memory=memory, history_window_s=history_window_s, priors=priors)
+        Workstream(
+            stream,
+            sitting_id,
+            memory=memory,
+            history_window_s=history_window_s,
+            priors=priors,
+            observation=observation,
+        )
     )
 
 

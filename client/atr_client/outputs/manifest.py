@@ -49,6 +49,7 @@ _INPUTS = (
     "model_sha256",
     "user_sim",
     "memory",
+    "track_settings",
 )
 
 
@@ -62,7 +63,7 @@ class Manifest(BaseModel):
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
     price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came
     through MCP, or a command that was started for each session; `clients` are the programs of the latter two,
-    as they named themselves."""
+    as they named themselves. `track_settings` are those of another track than the episodes'."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -95,6 +96,7 @@ class Manifest(BaseModel):
     max_steps: int
     timeout: float | None
     user_sim: dict[str, Any]
+    track_settings: dict[str, Any] = Field(default_factory=dict)
     prompt_hashes: dict[str, str]
     code_hash: str
     tool_schemas_sha256: str

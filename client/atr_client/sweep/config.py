@@ -172,6 +172,7 @@ class RunConfig(_Section):
     `smoke` marks a trial run: its cells get folders of their own and stay out of tables."""
 
     name: str
+    track: Literal["episodes"] = "episodes"
     episodes: EpisodeConfig = EpisodeConfig()
     variants: list[VariantName] = Field(min_length=1)
     models: list[ModelName] = Field(min_length=1)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, cast, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -19,6 +19,8 @@ from atr_client.sweep.memory_config import KINDS
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_data.yaml_reading import read_yaml
+
+Config = TypeVar("Config", bound=BaseModel)
 
 MODEL_CATALOGUE = "models.yaml"
 """Stands among the run configurations, and is none."""
@@ -42,6 +44,36 @@ def load_config(
 
     Raises ConfigError in one line: which file, which key, and why.
     """
+    if track_of(name) == "timing":
+        raise ConfigError(f"{name}: track: timing is played by `atr-client run` alone")
+    return read_config(RunConfig, name, changes, environment)
+
+
+def track_of(name: str | os.PathLike[str]) -> str:
+    """Which track a configuration is of: `timing` or `episodes`. Raises ConfigError."""
+    return "timing" if _raw(name)[1].get("track") == "timing" else "episodes"
+
+
+def read_config(
+    kind: type[Config],
+    name: str | os.PathLike[str],
+    changes: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> Config:
+    """A configuration of some track: see `load_config`."""
+    path, raw = _raw(name)
+    where = f"{path} with --set {' --set '.join(changes)}" if changes else str(path)
+    try:
+        for change in changes:
+            _change(raw, change)
+        return kind.model_validate(_with_variables(raw, environment))
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {first_problem(error, kind)}") from error
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _raw(name: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     path = _find(os.fspath(name))
     try:
         raw = read_yaml(path)
@@ -49,15 +81,7 @@ def load_config(
         raise ConfigError(str(error)) from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
-    where = f"{path} with --set {' --set '.join(changes)}" if changes else str(path)
-    try:
-        for change in changes:
-            _change(cast(dict[str, Any], raw), change)
-        return RunConfig.model_validate(_with_variables(raw, environment))
-    except ValidationError as error:
-        raise ConfigError(f"{where}: {first_problem(error)}") from error
-    except ValueError as error:
-        raise ConfigError(f"{where}: {error}") from error
+    return path, cast(dict[str, Any], raw)
 
 
 def config_schema() -> dict[str, Any]:
@@ -145,22 +169,22 @@ def _variable(found: re.Match[str], way: tuple[str, ...], environment: Mapping[s
     return environment[name]
 
 
-def first_problem(error: ValidationError) -> str:
-    """`key: reason` for the first of what is wrong, and how much more there is."""
+def first_problem(error: ValidationError, root: type[BaseModel] = RunConfig) -> str:
+    """`key: reason` for the first of what is wrong, and how much more there is; `root` is what was read."""
     problems = error.errors()
     problem = problems[0]
     *parents, wrong = problem["loc"]
     key = ".".join(str(part) for part in problem["loc"])
     reason = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
-        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents))}"
+        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents, root))}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{key}: {reason}{more}"
 
 
-def _keys_at(parents: list[Any]) -> list[str]:
+def _keys_at(parents: list[Any], root: type[BaseModel]) -> list[str]:
     """The keys that a section may have; `parents` is the way to it."""
-    found: Any = RunConfig
+    found: Any = root
     for parent in parents:
         if parents[0] == "memory" and parent in KINDS:
             found = KINDS[parent]
