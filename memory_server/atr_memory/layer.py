@@ -44,10 +44,11 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory as it stands: its entries, and the store that holds their files."""
+    """A memory as it stands: its entries, the store that holds their files, and whether it is a snapshot."""
 
     entries: Sequence[Entry]
     store: MemoryStore
+    frozen: bool = False
 
     @property
     def sessions(self) -> Sequence[Entry]:
@@ -140,6 +141,10 @@ class MemoryLayer:
     def stored(self, kept: Kept) -> str:
         """All text that the memory holds, in whatever order."""
         return "\n".join(entry.text for entry in kept.entries)
+
+    def size(self, kept: Kept) -> int:
+        """Bytes that the memory holds."""
+        return sum(len(entry.text.encode("utf-8", "replace")) for entry in kept.entries)
 
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
         """All that a session could read: the text in the prompt of a session about any of the queries, and
