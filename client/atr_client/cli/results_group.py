@@ -45,4 +45,15 @@ def report(folders: tuple[Path, ...], out: Path, max_mb: float, episodes: Path |
     report_command(folders, out, episodes=episodes, limit=max_mb)
 
 
-RESULT_COMMANDS = (table, report)
+@click.command()
+@_folders
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="By default any free one.")
+@_episodes
+def view(folders: tuple[Path, ...], port: int, episodes: Path | None) -> None:
+    """Serve the report of a run on this machine; the page follows the run while it goes on."""
+    from atr_client.cli.view_command import view_command
+
+    view_command(folders, episodes=episodes, port=port)
+
+
+RESULT_COMMANDS = (table, report, view)
