@@ -1,9 +1,9 @@
-"""Environments and gateway episodes at once over HTTP: time per call, memory of the hosts, nothing that leaks.
+"""Environments and gateway episodes at once over HTTP: time per call, memory of the hosts, and no leak.
 
 python -m tests.benchmarks.bench_load [CALLS] [SIDE_BY_SIDE]
 
 Every environment and every episode holds marks of its own, in its objects and in its gold. All that a client
-hears is searched for marks of others and of gold. The hosts are processes of their own; the clients are this one.
+hears is searched for marks of others and of gold. The hosts run in processes of their own.
 """
 
 from __future__ import annotations
