@@ -127,9 +127,7 @@ async def test_a_damaged_store_is_never_an_answer() -> None:
         async with view.open() as offer:
             assert offer is not None and offer.folder is not None
             (offer.folder / "shelf.json").write_text('["I drink te')
-            with pytest.raises(
-                MemoryFault, match="its store is damaged or out of reach: Unterm"
-            ):
+            with pytest.raises(MemoryFault, match="its store is damaged or out of reach: Unterm"):
                 await offer.call("recall", {"query": "tea"})
 
 

@@ -47,6 +47,9 @@ class Place(Protocol):
     @property
     def tool_names(self) -> list[str]: ...
 
+    @property
+    def memory_tools(self) -> list[Tool]: ...
+
     def control_tools(self, *, everything: bool) -> list[Tool]: ...
 
     def note(self, client: Mapping[str, str]) -> None: ...
@@ -66,7 +69,9 @@ def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Serve
     def tools(context: ServerRequestContext[Any]) -> list[Tool]:
         everything = _never_lists_again(context) if all_tools is None else all_tools
         own = seat.control_tools(everything=everything)
-        return own + (every_tool() if everything else offered_tools(seat.tool_names))
+        return own + (
+            every_tool(seat.memory_tools) if everything else offered_tools(seat.tool_names, seat.memory_tools)
+        )
 
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 from mcp.types import Tool
 
+from atr_client.cell.cell_memory import layer_of_cell
 from atr_client.gateway.acting import Told, act, refused
 from atr_client.gateway.control_tools import NEXT, READ, START, STATUS, control_tools, instruction_text
 from atr_client.gateway.desk import Desk
@@ -29,6 +30,7 @@ class Seat:
         self._current: HostedSession | None = None
         self._lock = anyio.Lock()
         self._pages: Sequence[str] = ()
+        self.memory_tools = list(layer_of_cell(desk.cell).listed)
         self._waiting = 0
 
     @property

@@ -20,7 +20,8 @@ _OF_THE_CALL = re.compile(
 _BROKEN_STORE = re.compile(
     r"sqlite|database (?:is locked|disk image)|disk i/o|no space left|read-only file system"
     r"|\b(?:ENOSPC|ENOENT|EACCES|EROFS|EIO|EPERM|EBUSY)\b|permission denied|no such (?:file|table)"
-    r"|in JSON at position|unexpected (?:token|end of JSON|non-whitespace)|expected ',' or|expecting value|unterminated string"
+    r"|in JSON at position|unexpected (?:token|end of JSON|non-whitespace)|expected ',' or|expecting value"
+    r"|unterminated string"
     r"|not valid JSON|JSONDecodeError|malformed|corrupt|internal (?:server )?error",
     re.I,
 )
@@ -41,6 +42,8 @@ def broken(name: str, answer: Answer) -> str | None:
     if said is None:
         return None
     told = " ".join(said.split())[:_SHOWN]
+    if told == f"Error executing tool {name}":
+        return "it raised an exception of which it tells nothing"
     if _BROKEN_STORE.search(said):
         return f"its store is damaged or out of reach: {told}"
     if not answer.is_error and not _OF_THE_CALL.search(said):
