@@ -93,7 +93,7 @@ def test_a_score_is_held_against_the_best_rule_blind_one() -> None:
 def test_the_cost_of_a_point(costs: Sequence[float | None], total: str, each: str) -> None:
     cells = [scored(results(1, 1), persona=f"p{n}", cost_usd=c, paid=True) for n, c in enumerate(costs)]
     found = table("accuracy", *cells)
-    assert (figure(found, "cost").text, figure(found, "cost per passed test").text) == (total, each)
+    assert (figure(found, "cost").text, figure(found, "each pass costs").text) == (total, each)
 
 
 def test_the_classes_sum_to_all_tests() -> None:
