@@ -24,7 +24,7 @@ def report_command(folders: Sequence[Path], out: Path, *, episodes: Path | None,
         sessions = [packed_cell(n, cell, episodes, problems) for n, cell in enumerate(found.cells)]
         size = sum(len(one.documents) for one in sessions) * 4 / 3 / _MEGABYTE
         told = overview(found.cells, [*found.warnings, *problems])
-        text = page(_title(folders), told, sessions, embedded=size <= limit)
+        text = page(report_title(folders), told, sessions, embedded=size <= limit)
         write_atomic(out, text)
     for warning in told.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -38,5 +38,5 @@ def report_command(folders: Sequence[Path], out: Path, *, episodes: Path | None,
     click.echo(f"{out}: {len(found.cells)} cells, {count} sessions, {len(text.encode()) / _MEGABYTE:.1f} MB")
 
 
-def _title(folders: Sequence[Path]) -> str:
+def report_title(folders: Sequence[Path]) -> str:
     return f"ATR report: {', '.join(folder.resolve().name for folder in folders)}"

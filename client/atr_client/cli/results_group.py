@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -45,4 +46,49 @@ def report(folders: tuple[Path, ...], out: Path, max_mb: float, episodes: Path |
     report_command(folders, out, episodes=episodes, limit=max_mb)
 
 
-RESULT_COMMANDS = (table, report)
+@click.command()
+@_folders
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="By default any free one.")
+@_episodes
+def view(folders: tuple[Path, ...], port: int, episodes: Path | None) -> None:
+    """Serve the report of a run on this machine; the page follows the run while it goes on."""
+    from atr_client.cli.view_command import view_command
+
+    view_command(folders, episodes=episodes, port=port)
+
+
+@click.command()
+@_folders
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "parquet", "inspect"]), default="csv", show_default=True
+)
+@click.option("-o", "--out", type=_FILE, default="export", show_default=True, help="Folder to write to.")
+@click.option("--columns", help="Only these columns, with commas between.")
+@_episodes
+def export(
+    folders: tuple[Path, ...],
+    form: Literal["csv", "parquet", "inspect"],
+    out: Path,
+    columns: str | None,
+    episodes: Path | None,
+) -> None:
+    """Write every session and every call as a row, or logs that `inspect view` opens."""
+    from atr_client.cli.export_command import export_command
+
+    named = [name.strip() for name in columns.split(",")] if columns else []
+    export_command(folders, out, form=form, columns=named, episodes=episodes)
+
+
+@click.command()
+@click.argument("first", metavar="A", type=_FILE)
+@click.argument("second", metavar="B", type=_FILE)
+@click.option("--format", "form", type=click.Choice(FORMAT_NAMES), help="By default, tables for people.")
+@_episodes
+def compare(first: Path, second: Path, form: str | None, episodes: Path | None) -> None:
+    """Tell what changed from run A to run B, on the tests that both played, with significance."""
+    from atr_client.cli.compare_command import compare_command
+
+    compare_command(first, second, form=form, episodes=episodes)
+
+
+RESULT_COMMANDS = (table, compare, report, view, export)

@@ -110,9 +110,9 @@ def number(field: str, **more: Any) -> Spec:
     return {"field": field, "type": "quantitative", "title": None, **more}
 
 
-def text_mark(align: str, dx: int, **encoding: Any) -> Spec:
-    """The text of a row, beside a place."""
-    mark = {"type": "text", "align": align, "dx": dx, "fontSize": 12}
+def text_mark(align: str, shift: tuple[int, int], encoding: Spec) -> Spec:
+    """The text of a row, so many pixels beside a place."""
+    mark = {"type": "text", "align": align, "dx": shift[0], "dy": shift[1], "fontSize": 12}
     return {"mark": mark, "encoding": {"text": {"field": "text"}, **encoding}}
 
 

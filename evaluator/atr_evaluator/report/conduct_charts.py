@@ -46,7 +46,7 @@ def _against(table: FigureTable, frame: Frame, measure: str, x: Spec) -> Spec | 
     mark = {"type": "point", "filled": True, "size": 110, "opacity": 0.9}
     layers: list[Spec] = [{"mark": mark, "encoding": {**place, **variant_marks(rows)}}]
     if len({row["setting"] for row in rows}) > 1:
-        layers.append(text_mark("left", 9, **place, text={"field": "setting"}))
+        layers.append(text_mark("left", (9, 0), {**place, "text": {"field": "setting"}}))
     return frame.spec(rows, {"layer": layers, "height": 300}, facet=False)
 
 
@@ -83,7 +83,7 @@ def cost_chart(table: FigureTable, frame: Frame) -> Chart | None:
     x = number("value", title="US dollars for each passed test", scale={"domain": [0, most * 1.25]})
     layers = [
         {"mark": {"type": "bar", "color": "#0072B2"}, "encoding": {"y": y, "x": x}},
-        text_mark("left", 4, y=y, x=x),
+        text_mark("left", (4, 0), {"y": y, "x": x}),
     ]
     return Chart(
         "cost",

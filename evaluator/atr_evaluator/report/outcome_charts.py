@@ -59,7 +59,7 @@ def passed_chart(table: FigureTable, frame: Frame) -> Chart | None:
             "mark": tick,
             "encoding": {"y": y, "x": number("blind", **_UNIT)},
         },
-        text_mark("left", 8, y=y, x=number("value", **_UNIT), yOffset={"value": -10}),
+        text_mark("left", (8, -9), {"y": y, "x": number("value", **_UNIT)}),
     ]
     return Chart(
         "overview",
@@ -89,7 +89,7 @@ def loss_chart(table: FigureTable, frame: Frame) -> Chart | None:
     bars = {"y": y, "x": x, "x2": {"field": "end"}, "color": nominal("measure", scale=colours)}
     layers = [
         {"mark": {"type": "bar", "stroke": "#ffffff", "strokeWidth": 1}, "encoding": bars},
-        text_mark("center", 0, y=y, x=number("middle", **_UNIT), color=INK),
+        text_mark("center", (0, 0), {"y": y, "x": number("middle", **_UNIT), "color": INK}),
     ]
     return Chart(
         "losses",
@@ -113,7 +113,7 @@ def gap_chart(table: FigureTable, frame: Frame) -> Chart | None:
     y, x = nominal("measure"), number("value", axis={"format": "+%", "tickCount": 5}, scale=domain)
     bars = {"y": y, "x": x, "color": nominal("measure", scale=colours, legend=None)}
     texts = [
-        {**text_mark(side, shift, y=y, x=x), "transform": [{"filter": f"datum.value {sign} 0"}]}
+        {**text_mark(side, (shift, 0), {"y": y, "x": x}), "transform": [{"filter": f"datum.value {sign} 0"}]}
         for sign, side, shift in ((">=", "left", 4), ("<", "right", -4))
     ]
     return Chart(
@@ -148,7 +148,7 @@ def _heat_map(
     colour = number("value", scale={"scheme": "cividis", "domain": [0, 1]}, legend=None)
     layers = [
         {"mark": "rect", "encoding": {**place, "color": colour}},
-        text_mark("center", 0, **place, color=INK),
+        text_mark("center", (0, 0), {**place, "color": INK}),
     ]
     caption = "Percent passed, dark is low; in brackets, where there is room, the number of tests."
     return Chart(

@@ -55,9 +55,11 @@ def page(
     *,
     served: bool = False,
     embedded: bool = True,
+    body: str | None = None,
 ) -> str:
-    """`sessions` in the order of the cells. `served`: the page comes from a server that has the sessions and
-    tells when something has changed. Not `embedded`: the file would be too large with them.
+    """`sessions` in the order of the cells; `body` is the fragment where it was drawn before. `served`: the
+    page comes from a server that has the sessions and tells when something has changed. Not `embedded`: the
+    file would be too large with them.
 
     Raises DataError when a package is missing.
     """
@@ -74,7 +76,7 @@ def page(
         title=title,
         style=read["report.css"],
         script=read["report.js"],
-        body=fragment(found),
+        body=fragment(found) if body is None else body,
         data=script_json({**reader_data(found.cells, sessions), "served": served, "embedded": embedded}),
         blocks=[
             base64.b64encode(one.documents).decode() if embedded and not served else "" for one in sessions
