@@ -21,6 +21,7 @@ from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, check_private, l
 from atr_datagen.timing.needs import decide_needs
 from atr_datagen.timing.settings import USERS, Settings
 from atr_datagen.timing.sittings import cut_sittings
+from atr_datagen.timing.snapshot_set import as_snapshots
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,10 @@ def generate(
     if settings.split == "private":
         check_private(settings.salt, lexicon, lexicon_folder)
     for number in range(users or USERS[settings.split]):
-        yield decide(compile_base(settings, lexicon, number), settings, lexicon)
+        made = decide(compile_base(settings, lexicon, number), settings, lexicon)
+        if settings.split == "snapshot":
+            made = UserSet(as_snapshots(made.stream, made.gold), made.gold)
+        yield made
 
 
 def write_set(
