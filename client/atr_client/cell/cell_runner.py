@@ -6,7 +6,6 @@ command goes on from there.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,6 +35,7 @@ from atr_client.outputs.scoring import score_folder
 from atr_client.session.layers import named_layer
 from atr_data.calls import CallLog
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 from atr_data.trajectory import Trajectory
 from atr_memory import MemoryStore
 
@@ -72,7 +72,7 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
             kept.put(completed(kept.manifest, cost))
             row = _scored_row(cell, trajectories, started)
-            write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.done, indented_json(row))
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
 
@@ -96,7 +96,7 @@ async def _played(cell: Cell, progress: Progress, started: float) -> list[Trajec
     except Exception as error:
         row = failed_row(cell.name, error, duration=time.monotonic() - started)
         with suppress(OSError):
-            write_atomic(cell.folder.aborted, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.aborted, indented_json(row))
         raise
 
 
