@@ -27,7 +27,7 @@ from atr_client.models.recording import chosen_exchanges
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.spending import spent
 from atr_client.sweep.config import RunConfig
-from atr_client.sweep.config_file import first_problem, load_config, read_config
+from atr_client.sweep.config_file import first_problem, load_config, track_of
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.places import check_writable, outputs_root
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
@@ -62,7 +62,7 @@ def run_command(request: RunRequest) -> int:
     errors = Console(stderr=True)
     route_structlog()
     with reported_errors():
-        if read_config(request.config)[1].get("track") == "timing":
+        if track_of(request.config) == "timing":
             from atr_client.cli.timing_run_command import timing_run_command
 
             return timing_run_command(request)

@@ -31,12 +31,13 @@ from atr_client.sweep.places import OUTPUTS_VARIABLE, check_writable
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
 from atr_client.timing.timing_files import TOP
-from atr_client.timing.timing_plan import TimingSet, plan_timing
+from atr_client.timing.timing_plan import plan_timing
 from atr_client.timing.timing_players import ModelPlayer, chosen_players, missing_baselines
 from atr_client.timing.timing_results import conditions, render_condition
+from atr_client.timing.timing_set import TimingSet
 from atr_client.timing.timing_sweep import TimingReport, run_timing
 from atr_data.files import write_atomic
-from atr_data.timing.set_folder import INDEX, load_set
+from atr_data.timing.set_folder import INDEX
 from atr_datagen.timing.generate import write_set
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON
 from atr_datagen.timing.settings import PUBLIC_SALT, Settings
@@ -48,17 +49,23 @@ GENERATOR_CODE = {"atr_datagen": ("timing",), "atr_data": ("timing",)}
 def timing_run_command(request: RunRequest) -> int:
     """Runs what is missing and prints the tables. Returns the exit code. Expects to be called where expected
     errors are reported."""
-    config = _narrowed(load_timing_config(request.config), request)
+    config = _narrowed(load_timing_config(request.config, request.changes), request)
     root = request.overrides.outputs or Path(os.environ.get(OUTPUTS_VARIABLE) or config.outputs)
     players = chosen_players(config)
     clients = ModelClients(config.limits, exchanges=chosen_exchanges(request.record, request.replay))
     if request.replay is None:
         clients.check([player.entry.spec for player in players if isinstance(player, ModelPlayer)])
-    check_writable(root)
-    folder = config.set.folder or generated_set(config.set, root)
-    chosen = TimingSet(folder, load_set(folder))
+    folder = config.set.folder or generated_set(config.set, root, dry=request.dry)
+    if folder is None:
+        return 0
+    if not request.dry:
+        check_writable(root)
+    chosen = TimingSet.load(folder)
     fresh, stale = request.overrides.fresh, request.overrides.allow_stale_resume
     cells = plan_timing(config, chosen, root, clients, fresh=fresh, allow_stale_resume=stale)
+    if request.dry:
+        click.echo("\n".join(cell.key.cell_id for cell in cells))
+        return 0
     for cell in cells:
         if cell.folder.is_busy():
             raise CellBusy(f"another process is writing to {cell.folder.path}")
@@ -87,8 +94,9 @@ def timing_run_command(request: RunRequest) -> int:
     return report.exit_code
 
 
-def generated_set(chosen: SetConfig, root: Path) -> Path:
-    """The folder of a generated set, written unless it is there: its name tells settings and generator."""
+def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path | None:
+    """The folder of a generated set, written unless it is there: its name tells settings and generator. In a
+    dry run None where it would be written."""
     lexicon = chosen.lexicon or PUBLIC_LEXICON
     settings = Settings(
         seed=chosen.seed,
@@ -102,6 +110,10 @@ def generated_set(chosen: SetConfig, root: Path) -> Path:
     name = f"{chosen.split}-seed{chosen.seed}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
     folder = root / TOP / SETS / name
     if not (folder / INDEX).exists():
+        if dry:
+            click.echo(f"would write the set {folder}")
+            return None
+        check_writable(root)
         click.echo(f"writing the set {folder}", err=True)
         write_set(settings, folder, lexicon_folder=lexicon)
     return folder
@@ -167,7 +179,7 @@ def _narrowed(config: TimingConfig, request: RunRequest) -> TimingConfig:
 def _print_results(config: TimingConfig, root: Path, report: TimingReport, chosen: TimingSet) -> None:
     """Every table that the run has added to, with all that lies there."""
     touched = {row["condition"] for row in report.sorted_rows}
-    for condition in conditions(root, config.rules, set_name=chosen.name):
+    for condition in conditions(root, config.rules, given=chosen):
         if condition.name in touched:
             click.echo(f"\n{render_condition(condition)}")
     for row in report.sorted_rows:

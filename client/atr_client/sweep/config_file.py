@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, cast, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -19,6 +19,8 @@ from atr_client.sweep.memory_config import KINDS
 from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_data.yaml_reading import read_yaml
+
+Config = TypeVar("Config", bound=BaseModel)
 
 MODEL_CATALOGUE = "models.yaml"
 """Stands among the run configurations, and is none."""
@@ -42,22 +44,36 @@ def load_config(
 
     Raises ConfigError in one line: which file, which key, and why.
     """
-    path, raw = read_config(name)
-    if raw.get("track") == "timing":
-        raise ConfigError(f"{path}: track: timing is played by `atr-client run` alone")
+    if track_of(name) == "timing":
+        raise ConfigError(f"{name}: track: timing is played by `atr-client run` alone")
+    return read_config(RunConfig, name, changes, environment)
+
+
+def track_of(name: str | os.PathLike[str]) -> str:
+    """Which track a configuration is of: `timing` or `episodes`. Raises ConfigError."""
+    return "timing" if _raw(name)[1].get("track") == "timing" else "episodes"
+
+
+def read_config(
+    kind: type[Config],
+    name: str | os.PathLike[str],
+    changes: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> Config:
+    """A configuration of some track: see `load_config`."""
+    path, raw = _raw(name)
     where = f"{path} with --set {' --set '.join(changes)}" if changes else str(path)
     try:
         for change in changes:
             _change(raw, change)
-        return RunConfig.model_validate(_with_variables(raw, environment))
+        return kind.model_validate(_with_variables(raw, environment))
     except ValidationError as error:
-        raise ConfigError(f"{where}: {first_problem(error)}") from error
+        raise ConfigError(f"{where}: {first_problem(error, kind)}") from error
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from error
 
 
-def read_config(name: str | os.PathLike[str]) -> tuple[Path, dict[Any, Any]]:
-    """Path and content of a configuration of either track. Raises ConfigError."""
+def _raw(name: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     path = _find(os.fspath(name))
     try:
         raw = read_yaml(path)
@@ -65,7 +81,7 @@ def read_config(name: str | os.PathLike[str]) -> tuple[Path, dict[Any, Any]]:
         raise ConfigError(str(error)) from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
-    return path, cast(dict[Any, Any], raw)
+    return path, cast(dict[str, Any], raw)
 
 
 def config_schema() -> dict[str, Any]:

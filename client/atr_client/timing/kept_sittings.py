@@ -13,8 +13,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from atr_client.logs import get_logger
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_client.timing.sitting_runner import VARIANT, PlayedSitting
 from atr_client.timing.timing_files import TimingFolder
 from atr_data import DataError, load_trajectory

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from atr_client.errors import CellAbort
 from atr_client.models.base import AgentModel
 from atr_client.session.environments import CONNECTION_ERRORS, McpEnvironment
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_client.session.transcript import Transcript
 from atr_client.timing.note_tool import REMEMBER_SPEC
 from atr_client.timing.sitting_loop import SittingLimits, SittingLoop
@@ -30,12 +30,17 @@ SERVER = "workstream"
 
 @dataclass(frozen=True, slots=True)
 class SittingSettings:
-    """`history_window_s` in seconds."""
+    """`history_window_s` in seconds. `notes`: in memory mode `own`, whether the agent keeps notes."""
 
     memory: MemoryMode = "off"
     history_window_s: int = DEFAULT_WINDOW
     observation: Observation = "text"
+    notes: bool = True
     limits: SittingLimits = field(default_factory=SittingLimits)
+
+    @property
+    def keeps_notes(self) -> bool:
+        return self.memory == "own" and self.notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ async def play_sitting(
         priors=files.priors,
         observation=settings.observation,
     )
-    keeps_notes = settings.memory == "own"
+    keeps_notes = settings.keeps_notes
     transcript = Transcript()
     transcript.system(sitting_prompt(context, notes=keeps_notes))
     transcript.user(timing_prompt("opening"))

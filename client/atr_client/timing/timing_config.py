@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -13,16 +14,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
     model_validator,
 )
 
 from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, Reasoning, on_off
-from atr_client.sweep.config import LimitConfig, ModelChoice, Place, suggestion
-from atr_client.sweep.config_file import first_problem, read_config
+from atr_client.session.layers import named_layer
+from atr_client.sweep.config import LimitConfig, Place
+from atr_client.sweep.config_file import read_config
+from atr_client.sweep.model_choice import ModelName
 from atr_evaluator.timing import TimingRules
-from atr_memory import NAMED_LAYERS
 from atr_servers.timing.sitting import MemoryMode, Observation
 from atr_servers.timing.tools import DEFAULT_WINDOW, WINDOWS
 
@@ -34,14 +35,14 @@ def _window(seconds: int) -> int:
 
 
 def _layer(name: str) -> str:
-    if name not in NAMED_LAYERS:
-        raise ValueError(f"unknown memory layer {name!r}{suggestion(name, NAMED_LAYERS)}")
+    """One that shows its notes in the prompt: tools of a memory have no place in a sitting."""
+    try:
+        layer = named_layer(name)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+    if layer.offers or not layer.follows:
+        raise ValueError(f"the memory layer {name!r} shows nothing in the prompt; use context or none")
     return name
-
-
-def _model(value: Any) -> Any:
-    """An id may stand alone."""
-    return {"id": value} if isinstance(value, str) else value
 
 
 def _several(value: Any) -> Any:
@@ -87,7 +88,7 @@ class TimingConfig(_Section):
     name: str
     track: Literal["timing"]
     set: SetConfig = SetConfig()
-    models: list[Annotated[ModelChoice, BeforeValidator(_model)]] = Field(min_length=1)
+    models: list[ModelName] = Field(min_length=1)
     memory: Annotated[
         list[Annotated[MemoryMode, BeforeValidator(on_off)]], BeforeValidator(_several), Field(min_length=1)
     ] = ["off"]
@@ -109,10 +110,7 @@ class TimingConfig(_Section):
         return TimingRules(false_alarm_cost=self.false_alarm_cost)
 
 
-def load_timing_config(name: str | os.PathLike[str]) -> TimingConfig:
-    """By path, or by the name of one that ships with the package. Raises ConfigError in one line."""
-    path, raw = read_config(name)
-    try:
-        return TimingConfig.model_validate(raw)
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {first_problem(error, TimingConfig)}") from error
+def load_timing_config(name: str | os.PathLike[str], changes: Sequence[str] = ()) -> TimingConfig:
+    """By path, or by the name of one that ships with the package; `changes` as for `load_config`. Raises
+    ConfigError in one line."""
+    return read_config(TimingConfig, name, changes)

@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from atr_client.errors import ConfigError
 from atr_client.outputs.code_hash import code_hash
 from atr_client.outputs.manifest import Manifest
-from atr_client.outputs.provenance import Provenance, collect_provenance
+from atr_client.outputs.provenance import Provenance, packages
 from atr_client.session.prompting import prompt_hashes
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.timing.choosers.chooser import User
@@ -23,7 +23,9 @@ from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import TimingConfig
 from atr_client.timing.timing_files import TimingKey
 from atr_client.timing.timing_players import ChooserPlayer, ModelPlayer, TimingPlayer, chosen_players
+from atr_client.timing.timing_set import TimingSet
 from atr_data.timing.set_folder import UserFiles
+from atr_evaluator import SCORER_VERSION
 from atr_evaluator.timing import UserPlay, set_hash
 from atr_servers.timing.sitting import MemoryMode
 from atr_servers.timing.tools import TOOLS
@@ -37,22 +39,6 @@ TIMING_CODE = {
 """What decides what a sitting does: see `code_hash`."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimingSet:
-    """The users of a set and the folder that holds them. `name` tells it from every other set."""
-
-    folder: Path
-    users: Sequence[UserFiles]
-
-    @property
-    def sha256(self) -> str:
-        return set_hash([UserPlay(one.stream, one.gold) for one in self.users])
-
-    @property
-    def name(self) -> str:
-        return f"{self.users[0].stream.header.source.split}-{self.sha256[:8]}"
-
-
 def plan_timing(
     config: TimingConfig,
     chosen: TimingSet,
@@ -61,9 +47,12 @@ def plan_timing(
     *,
     fresh: bool = False,
     allow_stale_resume: bool = False,
+    players: Sequence[TimingPlayer] | None = None,
 ) -> list[TimingCell]:
-    """Every user with every model, memory mode and window. Raises ConfigError for an unknown model, or a user
-    pattern or observation that the set has nothing for."""
+    """Every user with every model, memory mode and window; `players` in place of the configuration's models.
+
+    Raises ConfigError for an unknown model, or a user pattern or observation that the set has nothing for.
+    """
     played = [files for files in chosen.users if config.set.chooses(files.stream.header.user_id)]
     if not played:
         known = ", ".join(files.stream.header.user_id for files in chosen.users[:5])
@@ -84,7 +73,7 @@ def plan_timing(
     return [
         plan.cell(files, player, memory, window)
         for files in played
-        for player in chosen_players(config)
+        for player in (chosen_players(config) if players is None else players)
         for memory in dict.fromkeys(config.memory)
         for window in dict.fromkeys(config.history_window_s)
     ]
@@ -115,7 +104,7 @@ class _Plan:
             config.memory_layer if memory == "own" else None,
             config.smoke,
         )
-        limits = SittingLimits(config.turn_budget, config.limits.timeout)
+        limits = SittingLimits(config.turn_budget, config.limits.timeout, player.forgets)
         user = next(one for one in self.everybody if one.user_id == key.user_id)
         return TimingCell(
             key,
@@ -123,8 +112,7 @@ class _Plan:
             key.folder(self.root),
             self._manifest(files, player, key),
             partial(player.agents, key.cell_id, clients, user, self.everybody),
-            SittingSettings(memory, window, config.observation, limits),
-            player.takes_notes,
+            SittingSettings(memory, window, config.observation, player.takes_notes, limits),
             config.rules,
             1 if isinstance(player, ChooserPlayer) else config.limits.test_sessions,
             self.fresh,
@@ -176,17 +164,18 @@ class _Plan:
         )
 
 
+@cache
 def _provenance() -> Provenance:
-    """That of the episodes, with what decides a sitting in place of what decides a session of theirs."""
-    base = collect_provenance()
+    """What decides a sitting, in place of what decides a session of the episodes."""
     schemas = {name: tool.arguments.model_json_schema() for name, tool in TOOLS.items()}
     digest = hashlib.sha256(json.dumps([schemas, LONGEST_NOTE], sort_keys=True).encode()).hexdigest()
-    prompts = {f"atr_client/{name}": sha for name, sha in prompt_hashes("atr_client.timing").items()}
     return Provenance(
-        prompt_hashes=prompts,
+        prompt_hashes={
+            f"atr_client/{name}": sha256 for name, sha256 in prompt_hashes("atr_client.timing").items()
+        },
         code_hash=code_hash(TIMING_CODE),
         tool_schemas_sha256=digest,
         tool_count=len(TOOLS),
-        packages=base.packages,
-        scorer_version=base.scorer_version,
+        packages=packages(),
+        scorer_version=SCORER_VERSION,
     )

@@ -14,8 +14,9 @@ from atr_client.models.catalogue import Reasoning, packaged_catalogue
 from atr_client.models.remote import remote_agent
 from atr_client.outputs.manifest import ModelIdentity
 from atr_client.sweep.commands import CommandEntry
-from atr_client.sweep.config import ModelChoice, suggestion
+from atr_client.sweep.config import suggestion
 from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.model_choice import ModelChoice
 from atr_client.sweep.registry import RemoteEntry, find_model
 from atr_client.timing.baselines import BASELINES, PRIVILEGED, make_baseline
 from atr_client.timing.chooser_agent import ChooserAgent
@@ -33,6 +34,7 @@ class ChooserPlayer:
     model_id: str
     reasoning: Reasoning | None = None
     takes_notes: bool = False
+    forgets: bool = True
 
     @property
     def identity(self) -> ModelIdentity:
@@ -50,6 +52,7 @@ class ModelPlayer:
 
     entry: RemoteEntry
     takes_notes: bool = True
+    forgets: bool = True
 
     @property
     def model_id(self) -> str:
@@ -69,7 +72,26 @@ class ModelPlayer:
         return agent.agent
 
 
-TimingPlayer = ChooserPlayer | ModelPlayer
+@dataclass(frozen=True, slots=True)
+class ExternalPlayer:
+    """An agent that comes from outside, under the name that tables call it. Whoever lets it in gives the cell
+    its agents."""
+
+    model_id: str
+    reasoning: Reasoning | None = None
+    takes_notes: bool = True
+    forgets: bool = False
+
+    @property
+    def identity(self) -> ModelIdentity:
+        entry = json.dumps(["timing", "external", self.model_id])
+        return ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent="external")
+
+    def agents(self, cell_id: str, clients: ModelClients, user: User, users: Sequence[User]) -> AgentOf:
+        raise ConfigError(f"{self.model_id} comes from outside and cannot be called")
+
+
+TimingPlayer = ChooserPlayer | ModelPlayer | ExternalPlayer
 
 
 def chosen_players(config: TimingConfig) -> list[TimingPlayer]:

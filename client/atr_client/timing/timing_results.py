@@ -13,10 +13,11 @@ from atr_client.outputs.manifest import read_manifest
 from atr_client.timing.kept_sittings import read_decisions
 from atr_client.timing.table import render_table
 from atr_client.timing.timing_files import TOP, TimingFolder, TimingKey
+from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError
 from atr_data.timing.decisions import SittingLog
-from atr_data.timing.set_folder import UserFiles, load_set
-from atr_evaluator.timing import TimingRules, UserPlay, score_timing, set_hash
+from atr_data.timing.set_folder import UserFiles
+from atr_evaluator.timing import TimingRules, UserPlay, score_timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +55,16 @@ def conditions(
     root: Path,
     rules: TimingRules | None = None,
     *,
-    set_folder: Path | None = None,
-    set_name: str | None = None,
+    given: TimingSet | None = None,
 ) -> list[Condition]:
-    """The results below an outputs folder, of one set or of all. A user whose cell is missing or unfinished
-    counts as silence and is listed. Raises DataError when a set is not where its cells say, and not at
-    `set_folder` either."""
+    """The results below an outputs folder: those on the `given` set, or on all. A user whose cell is missing
+    or unfinished counts as silence and is listed. Raises DataError when a set is not where its cells say."""
+    sets = {given.sha256: given} if given else dict[str, TimingSet]()
     groups: dict[str, list[StoredCell]] = {}
     for cell in stored_cells(root):
-        if set_name in (None, cell.key.set_name):
+        if given is None or given.sha256 == cell.set_sha256:
             groups.setdefault(cell.key.condition, []).append(cell)
-    return [_condition(name, cells, rules, set_folder) for name, cells in groups.items()]
+    return [_condition(name, cells, rules, sets) for name, cells in groups.items()]
 
 
 def report_section(root: Path) -> str:
@@ -144,9 +144,9 @@ def _stored(folder: TimingFolder) -> StoredCell | None:
 
 
 def _condition(
-    name: str, cells: Sequence[StoredCell], rules: TimingRules | None, set_folder: Path | None
+    name: str, cells: Sequence[StoredCell], rules: TimingRules | None, sets: dict[str, TimingSet]
 ) -> Condition:
-    users = _users(cells[0], set_folder)
+    users = _set_of(cells[0], sets).users
     played = {cell.key.user_id for cell in cells}
     chosen = [files for files in users if files.stream.header.user_id in played]
     models = list(dict.fromkeys(cell.key.model for cell in cells))
@@ -169,12 +169,16 @@ def _condition(
     return Condition(name, results, costs, privileged, incomplete)
 
 
-def _users(cell: StoredCell, given: Path | None) -> list[UserFiles]:
-    folder = given or cell.set_folder
-    users = load_set(folder)
-    if set_hash([UserPlay(one.stream, one.gold) for one in users]) != cell.set_sha256:
-        raise DataError("is not the set that the cells were played on; name it with --set", path=folder)
-    return users
+def _set_of(cell: StoredCell, sets: dict[str, TimingSet]) -> TimingSet:
+    if cell.set_sha256 not in sets:
+        found = TimingSet.load(cell.set_folder)
+        if found.sha256 != cell.set_sha256:
+            raise DataError(
+                f"is not the set that {cell.key.cell_id} was played on; name it with --set",
+                path=cell.set_folder,
+            )
+        sets[cell.set_sha256] = found
+    return sets[cell.set_sha256]
 
 
 def _play(files: UserFiles, cell: StoredCell | None) -> UserPlay:

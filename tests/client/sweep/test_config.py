@@ -13,7 +13,7 @@ import yaml
 from jsonschema import ValidationError, validate
 
 from atr_client.errors import ConfigError
-from atr_client.sweep.config_file import load_config, packaged_configs, read_config
+from atr_client.sweep.config_file import load_config, packaged_configs, track_of
 from atr_client.sweep.places import check_writable, episodes_folder, outputs_root
 from atr_client.sweep.plan import Overrides, plan_cells
 from tests.support.cells import small_episode
@@ -121,10 +121,7 @@ def schema() -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-EPISODE_CONFIGS = sorted(n for n in packaged_configs() if read_config(n)[1].get("track") != "timing")
-
-
-@pytest.mark.parametrize("name", EPISODE_CONFIGS)
+@pytest.mark.parametrize("name", [n for n in sorted(packaged_configs()) if track_of(n) == "episodes"])
 def test_every_packaged_configuration_fits_the_schema_and_has_a_plan(
     name: str, schema: dict[str, Any], tmp_path: Path, official_dir: Path
 ) -> None:

@@ -50,8 +50,14 @@ def _silence(messages: Sequence[Message]) -> Said:
     return ("start_sitting", {})
 
 
-class Records(list[LogRecord]):
-    pass
+class Records:
+    """A call log in memory."""
+
+    def __init__(self) -> None:
+        self.kept: list[LogRecord] = []
+
+    def append(self, record: LogRecord) -> None:
+        self.kept.append(record)
 
 
 async def play(
@@ -77,7 +83,7 @@ async def test_a_sitting_is_played_to_its_end_and_every_call_is_logged() -> None
     played = await play(Script(("start_sitting", {}), offer), records=records)
     assert decided(played) == {"e0": "offer", "e100": "silence", "e200": "silence", "e900": "silence"}
     assert (played.log.status, played.trajectory.termination_reason) == ("finished", "agent_stop")
-    assert [record.tool for record in records] == [  # pyright: ignore[reportAttributeAccessIssue]
+    assert [record.tool for record in records.kept] == [  # pyright: ignore[reportAttributeAccessIssue]
         "start_sitting",
         "assist",
         *["stay_silent"] * 3,

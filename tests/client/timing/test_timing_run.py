@@ -16,7 +16,8 @@ from atr_client.timing.chooser_agent import ChooserAgent
 from atr_client.timing.choosers.reader import Reader
 from atr_client.timing.sitting_runner import SittingSettings, play_sitting
 from atr_client.timing.timing_results import conditions, report_section
-from atr_data import load_trajectory
+from atr_client.timing.timing_set import TimingSet
+from atr_data import DataError, load_trajectory
 from atr_data.trajectory import Message
 from tests.client.timing.test_sitting_loop import Records, SessionRecorder
 from tests.support.command import call
@@ -147,10 +148,26 @@ def test_a_missing_user_is_silence_that_is_told(small: Path, tmp_path: Path) -> 
 
 
 def test_another_set_in_its_place_gives_no_table(small: Path, tmp_path: Path) -> None:
-    assert call("run", "--config", config(tmp_path, small), "--model", NEVER) == 0
-    other = saved_set(tmp_path / "other", 1)
-    with pytest.raises(Exception, match="not the set"):
-        conditions(tmp_path / "out", set_folder=other)
+    mine = shutil.copytree(small, tmp_path / "mine")
+    assert call("run", "--config", config(tmp_path, mine), "--model", NEVER) == 0
+    shutil.rmtree(mine)
+    saved_set(mine, 1)
+    with pytest.raises(DataError, match="is not the set"):
+        conditions(tmp_path / "out")
+    assert conditions(tmp_path / "out", given=TimingSet.load(small))
+
+
+def test_tables_can_be_printed_again_and_at_another_cost(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("run", "--config", config(tmp_path, small, models=[READER]), "--select", "u000") == 0
+    first = capsys.readouterr().out
+    assert call("timing", "table", tmp_path / "out") == 0
+    assert capsys.readouterr().out.strip() in first
+    assert call("timing", "table", tmp_path / "out", "--cost", 1, "--set", small) == 0
+    assert "false_alarm_cost 1," in capsys.readouterr().out
+    assert call("timing", "table", tmp_path) == 2
+    assert "no run of the timing track" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
