@@ -10,8 +10,8 @@ from atr_evaluator.aggregate.settings import Group, ScoredCell
 
 _TYPES = ("learning", "test")
 _NOTES = (
-    f"clean ends are {' and '.join(sorted(CLEAN_TERMINATIONS))}; any other is a session that the agent did not "
-    "bring to its end, and is scored by its calls all the same. In brackets: the number of sessions.",
+    f"clean ends are {' and '.join(sorted(CLEAN_TERMINATIONS))}; any other is a session that the agent did "
+    "not bring to its end, and is scored by its calls all the same. In brackets: the number of sessions.",
 )
 
 
