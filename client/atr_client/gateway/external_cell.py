@@ -14,19 +14,24 @@ from atr_client.cell.learn_freeze_test import check_statements
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.gateway.desk import Desk, Mode
+from atr_client.gateway.person import Person, person_users
 from atr_client.models.base import Model
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import ModelIdentity, gate, new_manifest, read_manifest
 from atr_client.outputs.provenance import Provenance, collect_provenance, episode_sha256
+from atr_client.session.layers import named_layer
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.plan import recorded_user, users_of_cells
 from atr_client.sweep.registry import role_specs
-from atr_client.sweep.simulated_users import known_lines
+from atr_client.sweep.simulated_users import (
+    chosen_classifier,
+    known_lines,
+    recorded_user,
+    users_of_cells,
+)
 from atr_data import Episode
 from atr_data.variants import VARIANTS
-from atr_memory import LAYERS
 
 EXTERNAL = "external"
 
@@ -34,7 +39,8 @@ EXTERNAL = "external"
 @dataclass(frozen=True, slots=True)
 class ExternalPlay:
     """Who plays what. `agent` names the agent in tables and in the cell's folder. `fresh` removes what the
-    cell has on disk, `allow_stale_resume` goes on with sessions of another run."""
+    cell has on disk, `allow_stale_resume` goes on with sessions of another run. `human_user`: a
+    person plays the user."""
 
     episode: Path
     variant: str
@@ -45,6 +51,7 @@ class ExternalPlay:
     settings: SessionSettings = field(default_factory=SessionSettings)
     fresh: bool = False
     allow_stale_resume: bool = False
+    human_user: bool = False
 
 
 def external_desk(
@@ -62,12 +69,12 @@ def external_desk(
     """
     if play.variant not in VARIANTS:
         raise ConfigError(f"unknown variant {play.variant!r}; one of: {', '.join(VARIANTS)}")
-    if play.layer not in LAYERS:
-        raise ConfigError(f"unknown memory layer {play.layer!r}; one of: {', '.join(LAYERS)}")
+    memory = named_layer(play.layer)
     episode = load_playable(play.episode)
     check_statements(episode, play.variant)
     roles, clients = role_specs(config), clients or ModelClients(config.limits)
     lines = {} if roles else known_lines(episode, play.episode)
+    person = Person() if play.human_user else None
     key = CellKey.of(
         episode, variant=play.variant, model=play.agent, layer=play.layer, hook=False, smoke=config.smoke
     )
@@ -79,11 +86,15 @@ def external_desk(
         episode_sha256=episode_sha256(episode),
         model=ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent=EXTERNAL),
         reasoning=None,
-        user_sim=recorded_user(config, roles, clients, lines),
+        user_sim=recorded_user(config, roles, clients, lines) | ({"make": "human"} if person else {}),
+        memory=memory.settings,
         max_steps=play.settings.max_steps,
         timeout=play.settings.timeout,
     )
-    users = users_of_cells(config, roles, clients, lines)(key)
+    if person is None:
+        users = users_of_cells(config, roles, clients, lines)(key)
+    else:
+        users = person_users(person, chosen_classifier(config.user_sim.comparison, lines))
 
     def cell_of(model: Model) -> Cell:
         return Cell(
@@ -94,9 +105,11 @@ def external_desk(
             EpisodeRunner(episode, play.variant, model, users, play.settings),
             CellOptions(fresh=play.fresh, allow_stale_resume=play.allow_stale_resume, traces=config.traces),
             clients.served,
+            memory=memory,
         )
 
     desk = Desk(cell_of, play.settings, play.mode)
+    desk.person = person
     existing = None if play.fresh else read_manifest(desk.cell.folder.manifest)
     if existing is not None:
         gate(existing, manifest, allow_stale=play.allow_stale_resume)

@@ -7,7 +7,7 @@ from typing import Any
 
 from atr_data.trajectory import Trajectory
 
-_OURS = {"reply_faults", "context_sha256", "rule_readable", "readability"}
+_OURS = {"reply_faults", "context_sha256", "rule_readable", "readability", "retention", "memory_use"}
 _TERMINATIONS = {"context_overflow": "error"}
 """Reasons that the original does not know, and what stands for them there."""
 
