@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-local test-clients test-hosts bundle check train-user clean
+.PHONY: setup run test test-pythons test-local test-clients test-hosts bundle check train-user clean
 
 setup: $(STAMP)
 
@@ -29,6 +29,19 @@ train-user: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n auto
+
+# What depends on the interpreter most, under the others that the package supports, where this machine has them.
+PYTHONS := .pythons
+test-pythons: $(STAMP)
+	set -e; for python in $$($(BIN)/python -m tests.support.interpreters); do \
+		venv=$(PYTHONS)/$$($$python -c 'import sys; print("{}.{}".format(*sys.version_info))'); \
+		echo "$$venv"; \
+		$$python -m venv $$venv; \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \
+		$$venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+		$$venv/bin/python -m pytest -n auto -p no:cacheprovider tests/ontology tests/data tests/evaluator \
+			tests/memory_server tests/servers tests/client/session tests/test_architecture.py; \
+	done
 
 # Real weights and a server for them: SmolLM2-135M (98 MB) under llama.cpp, on loopback.
 LOCAL_STAMP := $(VENV)/.local-ready
@@ -89,5 +102,5 @@ test-hosts: $(STAMP) $(FRAMEWORKS_STAMP) $(HOST_STAMPS)
 	$(BIN)/python -m pytest tests/hosts -v -s
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) build dist outputs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(PYTHONS) build dist outputs .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,13 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure() -> None:
-    """A shell's background job ignores SIGINT, and what a test starts and interrupts would inherit that."""
+    """A shell's background job ignores SIGINT (and nohup SIGHUP): what a test starts would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True)
+def log_configuration() -> Iterator[None]:
+    """A command run in this process logs to its own stderr, which ends with its test."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

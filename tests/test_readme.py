@@ -10,7 +10,7 @@ import click
 import pytest
 
 from atr_client.cli.app import cli as atr_client
-from atr_client.sweep.config import load_config
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.registry import remote_specs
 from atr_servers.cli.app import cli as atr_server

@@ -106,12 +106,50 @@ TerminationReason = Literal[
 ]
 
 
+class MemoryUse(BaseModel):
+    """What the memory cost one session: characters in its prompt, calls of memory tools and the characters
+    that they answered, seconds in all, and the bytes that it held when the session was over (for a test, that
+    the snapshot holds). `discarded_writes` were made in a test session and are gone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    pushed_characters: int = 0
+    tool_calls: int = 0
+    returned_characters: int = 0
+    seconds: float = 0.0
+    stored_bytes: int = 0
+    discarded_writes: int = 0
+
+
+class Retention(BaseModel):
+    """Whether the answer of a test's rule is anywhere in the memory (`stored`), and whether a session about
+    the rule's topic could bring it up (`findable`); null where that cannot be told. Whether the session did
+    is `rule_readable`."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    stored: bool | None = None
+    findable: bool | None = None
+
+
+class Readability(BaseModel):
+    """How it was decided whether a test session could read its rule: `verbatim` looks for the rule's answer,
+    `told` is an oracle that was given it. `memory_sha256` is the digest of the text that was looked at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    method: str
+    memory_sha256: str
+
+
 class Trajectory(BaseModel):
     """`duration_seconds` in seconds, two decimals. `termination_reason` is a TerminationReason, or one of
     the legacy reasons of an older file. `reply_faults` counts what was wrong with the agent's replies, by
     kind: `unusable_arguments`, `unknown_tool`, `duplicate_call_id`, `empty_reply`, `refusal`, `truncated`,
-    `content_filter`. `context_sha256` is the digest of the memory context that the session saw (of the empty
-    text when it saw none); files of other programs lack both."""
+    `content_filter`. `context_sha256` is the digest of the memory that the session could see (of the empty
+    text when there was none). `rule_readable` says of a test session whether the memory that it read held the
+    answer of its rule, `readability` how that was decided, `retention` whether it could have; `memory_use` is
+    what the memory cost. Files of other programs lack all five."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -128,3 +166,7 @@ class Trajectory(BaseModel):
     interaction_events: list[InteractionEvent] = Field(default_factory=list[InteractionEvent])
     reply_faults: dict[str, int] = Field(default_factory=dict)
     context_sha256: str | None = None
+    rule_readable: bool | None = None
+    readability: Readability | None = None
+    retention: Retention | None = None
+    memory_use: MemoryUse | None = None

@@ -27,16 +27,36 @@ _FAILURES = (ValueError, ArithmeticError, TypeError, LookupError, AttributeError
 
 def read_yaml(path: StrPath) -> Any:
     """Values by YAML 1.1, without repeated keys and integers beyond a double. Raises Unreadable."""
-    place = Path(path)
+    return _constructed(compose_yaml(path), Path(path))
+
+
+def read_yaml_text(path: StrPath) -> Any:
+    """Like `read_yaml`, with every value as the text that stands there: no numbers, dates or switches. Raises
+    Unreadable."""
     node = compose_yaml(path)
+    if node is not None:
+        _as_text(node)
+    return _constructed(node, Path(path))
+
+
+def _constructed(node: yaml.Node | None, path: Path) -> Any:
     if node is None:
         return None
     try:
         return cast(Any, _Constructor().construct_document(node))  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as error:
-        raise _not_yaml(error, place) from error
+        raise _not_yaml(error, path) from error
     except _FAILURES as error:
-        raise NotYaml(f"not YAML: {error}", path=place) from error
+        raise NotYaml(f"not YAML: {error}", path=path) from error
+
+
+def _as_text(node: yaml.Node) -> None:
+    """The expansion is bounded by now, and an alias's node may be met again."""
+    if isinstance(node, yaml.ScalarNode):
+        node.tag = "tag:yaml.org,2002:str"
+    else:
+        for child in _children(node):
+            _as_text(child)
 
 
 def compose_yaml(path: StrPath) -> yaml.Node | None:

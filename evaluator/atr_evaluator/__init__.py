@@ -5,6 +5,7 @@ from atr_evaluator.cell_score import SCORER_VERSION, CellScore, evaluate_cell, i
 from atr_evaluator.companions import pooled_companions
 from atr_evaluator.evaluate import evaluate_calls, evaluate_episode
 from atr_evaluator.guess_bound import GuessBound, guess_bound
+from atr_evaluator.losses import LOSS_CLASSES, PASSED, Loss, LossClass, loss_classes, rivals_of
 from atr_evaluator.sessions import SessionResult
 from atr_evaluator.spraying import is_sprayed, sprayed_passes
 from atr_evaluator.sweep import (
@@ -25,12 +26,16 @@ __all__ = [
     "EXIT_INCOMPLETE",
     "EXIT_OK",
     "LEVEL",
+    "LOSS_CLASSES",
+    "PASSED",
     "SCORER_VERSION",
     "Attempt",
     "CellIdentity",
     "CellScore",
     "Comparison",
     "GuessBound",
+    "Loss",
+    "LossClass",
     "PayoffRow",
     "SessionResult",
     "TranscriptCall",
@@ -44,8 +49,10 @@ __all__ = [
     "guess_bound",
     "inputs_digest",
     "is_sprayed",
+    "loss_classes",
     "payoff_table",
     "pooled_companions",
+    "rivals_of",
     "score_cell",
     "score_row",
     "sprayed_passes",

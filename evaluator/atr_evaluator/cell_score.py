@@ -21,9 +21,10 @@ from atr_data.trajectory import Trajectory
 from atr_evaluator.agent_calls import finished_attempts
 from atr_evaluator.consistency import Difference, differences
 from atr_evaluator.evaluate import score_log, score_trajectories
+from atr_evaluator.guess_bound import dataset_of, face_counts
 from atr_evaluator.unseen import without_unseen
 
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 """Changes whenever the same inputs may give another number."""
 
 Source = Literal["trajectories", "calls"]
@@ -98,12 +99,14 @@ def evaluate_cell(
 
     `variant` is used when no readable manifest names the cell's own. A trajectory file that cannot be parsed
     is skipped with a warning, listed under `parse_errors`, and its session is missing. Beside the keys that
-    `evaluate_episode` returns, the document tells `companions` (see `companion_metrics`), `scorer_version`,
-    `source`, `inputs_sha256` (over the episode, the variant and the files), `parse_errors`, `ignored`,
-    `diagnostics`, `not_available`, and with `cross_check` whether trajectories and call log tell the same:
-    `verified` (null where one of them is lacking) and `differences`. `contexts_of` tells from the
-    trajectories which memory text each session should have seen. When the manifest says that the agent
-    played from outside, what could not be seen of it is null and stands in `not_available`.
+    `evaluate_episode` returns, the document tells `companions` (see `companion_metrics`), `losses` (see
+    `loss_classes`), `asking` (see `asking_by_session`; null from a log), `dataset`, `faces` (rule id to
+    number of faces, null where the episode does not say), `scorer_version`, `source`, `inputs_sha256` (over
+    the episode, the variant and the files), `parse_errors`, `ignored`, `diagnostics`, `not_available`, and
+    with `cross_check` whether trajectories and call log tell the same: `verified` (null where one of them is
+    lacking) and `differences`. `contexts_of` tells from the trajectories which memory text each session
+    should have seen. When the manifest says that the agent played from outside, what could not be seen of it
+    is null and stands in `not_available`.
 
     Raises DataError when there is nothing to score, or the source cannot be read.
     """
@@ -129,6 +132,10 @@ def evaluate_cell(
     return {
         **evaluation.document,
         "companions": evaluation.companions,
+        "losses": evaluation.losses,
+        "asking": evaluation.asking,
+        "dataset": dataset_of(episode),
+        "faces": dict(face_counts(episode)) or None,
         "scorer_version": SCORER_VERSION,
         "source": source,
         "inputs_sha256": inputs_digest(folder, episode, variant, source),

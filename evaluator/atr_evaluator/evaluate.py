@@ -9,11 +9,13 @@ from typing import Any
 from atr_data.calls import LogRecord
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
+from atr_evaluator.asking_sessions import SessionAsking, asking_by_session
 from atr_evaluator.cells import cell_counts
 from atr_evaluator.companions import companion_metrics
 from atr_evaluator.domains import asking_by_domain
 from atr_evaluator.interaction import interaction_metrics
 from atr_evaluator.lifecycle import lifecycle_metrics
+from atr_evaluator.losses import Loss, loss_classes
 from atr_evaluator.payoff import payoff_metrics
 from atr_evaluator.runs import run_of_trajectory, runs_of_log
 from atr_evaluator.sessions import Scoring, SessionResult, score_sessions, selected
@@ -23,12 +25,14 @@ from atr_evaluator.tokens import token_usage
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """`document` holds what is compared between implementations: episode_id, variant, session_results and
-    metrics. `companions` stand beside it. `not_available` names the metrics that are null because the source
-    cannot tell them."""
+    metrics. `companions`, `losses` and `asking` stand beside it. `not_available` names the metrics that are
+    null because the source cannot tell them."""
 
     document: dict[str, Any]
     scoring: Scoring
     companions: dict[str, Any]
+    losses: list[Loss]
+    asking: list[SessionAsking] | None
     not_available: list[str] = field(default_factory=list[str])
 
 
@@ -61,7 +65,14 @@ def score_trajectories(
     kept = [run for run in trajectories if selected(run.agent_variant, variant)]
     metrics = _payoff(scoring) | _conduct(episode, kept, scoring.results)
     document = _document(episode, variant, scoring, metrics)
-    return Evaluation(document, scoring, companion_metrics(episode, scoring))
+    learning = [run for run in kept if run.session_type == "learning"]
+    return Evaluation(
+        document,
+        scoring,
+        companion_metrics(episode, scoring),
+        loss_classes(episode, scoring, learning),
+        asking_by_session(episode, learning),
+    )
 
 
 def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | None) -> Evaluation:
@@ -70,7 +81,8 @@ def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | Non
     not_available = sorted(_conduct(episode, [], []))
     metrics = _payoff(scoring) | dict.fromkeys(not_available)
     document = _document(episode, variant, scoring, metrics)
-    return Evaluation(document, scoring, companion_metrics(episode, scoring), not_available)
+    companions, losses = companion_metrics(episode, scoring), loss_classes(episode, scoring, ())
+    return Evaluation(document, scoring, companions, losses, None, not_available)
 
 
 def _payoff(scoring: Scoring) -> dict[str, Any]:

@@ -50,6 +50,12 @@ def guess_bound(episodes: Iterable[Episode]) -> GuessBound | None:
     return GuessBound.of(rules) if rules else None
 
 
+def dataset_of(episode: Episode) -> str:
+    """The release of the data that an episode is of, as far as its metadata say."""
+    version: Any = (episode.metadata.model_extra or {}).get("source_version")
+    return f"source {version}" if isinstance(version, str) and version else "without a version"
+
+
 def face_counts(episode: Episode) -> Mapping[str, int]:
     """Rule id to number of faces, as far as the metadata say."""
     faces: Any = (episode.metadata.model_extra or {}).get("faces")

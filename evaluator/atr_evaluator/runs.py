@@ -16,12 +16,14 @@ from atr_evaluator.match import Batch, Call
 
 @dataclass(frozen=True, slots=True)
 class SessionRun:
-    """One finished session: which it was, and its batches of calls in order."""
+    """One finished session: which it was, its batches of calls in order, and whether it could read its rule
+    (None: not on record)."""
 
     session_id: str
     session_type: Literal["learning", "test"]
     variant: str
     batches: Sequence[Batch]
+    rule_readable: bool | None = None
 
 
 def run_of_trajectory(trajectory: Trajectory) -> SessionRun:
@@ -30,6 +32,7 @@ def run_of_trajectory(trajectory: Trajectory) -> SessionRun:
         trajectory.session_type,
         trajectory.agent_variant,
         _batches_of_messages(trajectory.messages),
+        trajectory.rule_readable,
     )
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -31,6 +31,14 @@ CREATE TABLE IF NOT EXISTS snapshots (
     snapshot_id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
     entries TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS learned (
+    key TEXT PRIMARY KEY,
+    text TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS blobs (
+    sha256 TEXT PRIMARY KEY,
+    content BLOB NOT NULL
 );
 """
 
@@ -74,6 +82,11 @@ class MemoryStore:
             self._connection.close()
             raise self._failure(error, "not a memory store") from error
 
+    @property
+    def folder(self) -> Path | None:
+        """Where the store's file lies; None for one that is in the process."""
+        return None if self._path == ":memory:" else Path(self._path).parent
+
     def append_session(self, namespace: str, session_id: str, text: str) -> bool:
         """Appends a session's text. Returns False when it is there already.
 
@@ -107,6 +120,11 @@ class MemoryStore:
         with self._transaction() as connection:
             return connection.execute("DELETE FROM entries WHERE namespace = ?", (namespace,)).rowcount
 
+    def forget_entries(self) -> None:
+        """Forgets the entries of all namespaces, to append them anew; all else stays."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM entries")
+
     def freeze(self, namespace: str) -> str:
         """The id of an immutable snapshot of the namespace as it is now; the same content has the same id."""
         with self._transaction() as connection:
@@ -133,6 +151,35 @@ class MemoryStore:
                 "is not what was frozen; reset the namespace and freeze it anew"
             )
         return tuple(Entry(*fields) for fields in json.loads(row[0]))
+
+    def learned(self, key: str) -> str | None:
+        """What was learned under a key; None when nothing was."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT text FROM learned WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def put_learned(self, key: str, text: str) -> None:
+        """What was learned under the key before is replaced."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO learned VALUES (?, ?)", (key, text))
+
+    def put_blobs(self, contents: Iterable[bytes]) -> None:
+        """Keeps the contents of files, each under its SHA-256."""
+        with self._transaction() as connection:
+            for content in contents:
+                connection.execute(
+                    "INSERT OR IGNORE INTO blobs VALUES (?, ?)",
+                    (hashlib.sha256(content).hexdigest(), content),
+                )
+
+    def blob(self, sha256: str) -> bytes:
+        """Raises StoreError when there is no such content, or it is not what was put in."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT content FROM blobs WHERE sha256 = ?", (sha256,)).fetchone()
+        if row is None or hashlib.sha256(row[0]).hexdigest() != sha256:
+            what = "is not there" if row is None else "is damaged"
+            raise StoreError(f"{self._path}: the content {sha256[:12]} of a remembered file {what}")
+        return row[0]
 
     def close(self) -> None:
         self._connection.close()

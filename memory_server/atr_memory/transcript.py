@@ -8,6 +8,10 @@ from collections.abc import Iterator, Sequence
 from atr_data.constants import FINISH_SESSION, SEND_TO_USER, USER_END
 from atr_data.trajectory import Message, ToolCall
 
+DISTILLED = "[What holds in general]"
+"""Heads a memory that holds what is left of sessions in place of their text. A line of it is `- SAID`, or
+`- (asked: QUESTION) ANSWER`."""
+
 _MAX_TEXT = 500
 _MAX_ARGUMENTS = 300
 

@@ -28,7 +28,7 @@ from mcp.types import Tool as ToolDescription
 
 from atr_data.timing.events import Stream
 from atr_data.timing.priors import Priors
-from atr_servers.timing.sitting import MemoryMode
+from atr_servers.timing.sitting import MemoryMode, Observation
 from atr_servers.timing.tools import DEFAULT_WINDOW, INSTRUCTIONS, Tool, Workstream, intents
 
 _JSON = "application/json"
@@ -41,10 +41,18 @@ def build_workstream_server(
     memory: MemoryMode = "off",
     history_window_s: int = DEFAULT_WINDOW,
     priors: Priors | None = None,
+    observation: Observation = "text",
 ) -> Server[Any]:
     """A low-level MCP server that plays one sitting of a stream. Raises as `Workstream` does."""
     return serve_workstream(
-        Workstream(stream, sitting_id, memory=memory, history_window_s=history_window_s, priors=priors)
+        Workstream(
+            stream,
+            sitting_id,
+            memory=memory,
+            history_window_s=history_window_s,
+            priors=priors,
+            observation=observation,
+        )
     )
 
 
@@ -54,7 +62,9 @@ def serve_workstream(workstream: Workstream) -> Server[Any]:
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=[_describe(name, tool) for name, tool in workstream.tools.items()])
+        return ListToolsResult(
+            tools=[describe_workstream_tool(name, tool) for name, tool in workstream.tools.items()]
+        )
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         """Catches everything: in the older era the text of any exception would reach the peer."""
@@ -111,7 +121,8 @@ def _resources(workstream: Workstream) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _describe(name: str, tool: Tool) -> ToolDescription:
+def describe_workstream_tool(name: str, tool: Tool) -> ToolDescription:
+    """As `tools/list` has it."""
     return ToolDescription(
         name=name,
         title=tool.title,

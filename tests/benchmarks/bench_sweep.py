@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from atr_client.sweep.config import load_config
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.plan import Overrides, plan_cells
 from atr_client.sweep.sweep_runner import run_sweep
 

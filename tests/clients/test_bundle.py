@@ -1,4 +1,4 @@
-"""The bundle for desktop clients, as `make bundle` built it: the official tool takes it, and what is in it plays."""
+"""The bundle for desktop clients, as `make bundle` built it with the official tool: what is in it plays."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -28,28 +29,35 @@ def unpacked(tmp_path: Path) -> Path:
     return tmp_path / "bundle"
 
 
-async def test_what_the_bundle_starts_plays(unpacked: Path, tmp_path: Path) -> None:
-    """The wheel in it is put where its command finds it, as uv would; uv itself would fetch the dependencies."""
-    manifest = json.loads((unpacked / "manifest.json").read_text())
-    (wheel,) = unpacked.glob("*.whl")
-    site = tmp_path / "site"
+def started(bundle: Path, folder: Path) -> StdioServerParameters:
+    """What the client would start, with the default settings. The wheel lies where Python finds it first; that
+    uv fetches the dependencies is not tried here."""
+    (wheel,) = bundle.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+        archive.extractall(folder / "site")
+    manifest: dict[str, Any] = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
     settings = {name: str(setting["default"]) for name, setting in manifest["user_config"].items()}
-    settings["results"] = str(tmp_path / "results")
+    settings["results"] = str(folder / "results")
     run, directory, here, command, *arguments = manifest["server"]["mcp_config"]["args"]
     assert (run, directory, here, command) == ("run", "--directory", "${__dirname}", "atr-client")
     for name, value in settings.items():
         arguments = [argument.replace(f"${{user_config.{name}}}", value) for argument in arguments]
-    server = StdioServerParameters(
+    return StdioServerParameters(
         command=sys.executable,
         args=["-m", "atr_client.cli", *arguments],
-        env={"PYTHONPATH": str(site)},
+        env={"PYTHONPATH": str(folder / "site")},
         cwd="/",
     )
-    async with Client(server) as client:
+
+
+def written(results: Path) -> list[Path]:
+    return list(results.rglob("cell_manifest.json"))
+
+
+async def test_what_the_bundle_starts_plays(unpacked: Path, tmp_path: Path) -> None:
+    async with Client(started(unpacked, tmp_path)) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert names > {"start_episode", "next_session", "send_to_user", "finish_session"}
         begun = await client.call_tool("next_session", {})
         assert not begun.is_error
-    assert list((tmp_path / "results").rglob("cell_manifest.json"))
+    assert [entry.name for entry in written(tmp_path / "results")] == ["cell_manifest.json"]

@@ -12,8 +12,9 @@ from atr_client.cell.definition import Cell, CellOptions
 from atr_client.cell.isolation import outcome_of
 from atr_client.errors import CellAbort, ManifestMismatch
 from atr_client.outputs.layout import CellKey
+from atr_client.session.agent_memory import AgentMemory
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_data.constants import SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall, Trajectory
@@ -35,11 +36,11 @@ class StubRunner:
         self,
         session: LearningSession | TestSession,
         *,
-        memory_context: str | None,
+        memory: AgentMemory,
         recorder: SessionRecorder,
     ) -> Trajectory:
         name = session.session_id
-        self.ran.append({"session_id": name, "context": memory_context})
+        self.ran.append({"session_id": name, "context": memory.context})
         if name == self.case["abort_at"]:
             raise CellAbort("agent", name, "scripted")
         if name == self.case["fail_at"]:
@@ -51,7 +52,7 @@ class StubRunner:
             agent_variant=self.case["variant"],
             messages=_messages(name, blank=name in self.case["blank_sessions"]),
             termination_reason=self.case["terminations"].get(name, usual),
-            context_sha256=context_digest(memory_context),
+            context_sha256=context_digest(memory.context),
         )
 
 

@@ -135,7 +135,7 @@ BAD = [
     ("reader: a program\n", "", "reader: field required"),
     ("manner: natural", "manner: sly", "manner: input should be 'natural' or 'hostile'"),
     (": A\n", ": a or b\n", "is 'a or b'; write a letter, or B confirm"),
-    ("answers:", "answers: [", "cannot be read"),
+    ("answers:", "answers: [", "not YAML"),
 ]
 
 

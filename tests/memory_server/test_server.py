@@ -143,10 +143,10 @@ async def test_a_transcript_of_several_megabytes_is_taken(mode: str) -> None:
 
 
 async def test_another_layer_presents_the_same_entries() -> None:
-    class Count:
+    class Count(MemoryLayer):
         name = "count"
 
-        def render(self, entries: Sequence[Entry]) -> str | None:
+        def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
             return str(len(entries))
 
     layer: MemoryLayer = Count()
@@ -195,10 +195,10 @@ async def test_a_bad_call_is_answered_with_one_clear_line(
 
 
 async def test_an_unexpected_failure_is_logged_and_its_text_stays_inside(mode: str) -> None:
-    class Broken:
+    class Broken(MemoryLayer):
         name = "broken"
 
-        def render(self, entries: Sequence[Entry]) -> str | None:
+        def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
             raise RuntimeError("secret path")
 
     with MemoryStore() as store, structlog.testing.capture_logs() as logs:

@@ -12,8 +12,9 @@ from atr_client.cell.definition import Cell, CellOptions, SessionRunner
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import Manifest, ModelIdentity, new_manifest
 from atr_client.outputs.provenance import Provenance, episode_sha256
+from atr_client.session.agent_memory import AgentMemory
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_data.constants import SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Message, ToolCall, Trajectory
@@ -110,10 +111,10 @@ class Player:
         self,
         session: LearningSession | TestSession,
         *,
-        memory_context: str | None,
+        memory: AgentMemory,
         recorder: SessionRecorder,
     ) -> Trajectory:
-        self.contexts[session.session_id] = memory_context
+        self.contexts[session.session_id] = memory.context
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
@@ -122,7 +123,7 @@ class Player:
             self.at_once -= 1
         if fault := self.faults.get(session.session_id):
             raise fault
-        return one_sentence(session, self.variant, f"{self.words} in {session.session_id}", memory_context)
+        return one_sentence(session, self.variant, f"{self.words} in {session.session_id}", memory.context)
 
 
 def one_sentence(

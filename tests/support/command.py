@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,22 @@ def call(*arguments: object) -> int:
     code = stopped.value.code or 0
     assert isinstance(code, int)
     return code
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command printed, and how it ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def run_cli(*arguments: object) -> Done:
+    """`atr-client ARGUMENTS`."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = call(*arguments)
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def write_config(folder: Path, **keys: Any) -> Path:

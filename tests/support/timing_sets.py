@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 
 from atr_client.timing.choosers.chooser import User
 from atr_data.timing import (
@@ -20,6 +21,8 @@ from atr_data.timing import (
 )
 from atr_data.timing.events import MeasuredBurstiness, SourceNote, WorkEvent
 from atr_data.timing.gold import Scene
+from atr_data.timing.priors import count_priors
+from atr_data.timing.set_folder import UserFiles, save_index, save_user
 from atr_data.timing.stream_file import body_hash, gold_lines
 from atr_datagen.timing.generate import generate
 from atr_datagen.timing.settings import Settings
@@ -132,3 +135,17 @@ def generated(number: int = 2, salt: str = "test-salt", seed: int = 0) -> tuple[
     """The first users of a `lite` set under a salt."""
     settings = Settings(split="lite", salt=salt, seed=seed)
     return tuple(User(one.stream, one.gold) for one in generate(settings, users=number))
+
+
+def saved_set(folder: Path, number: int = 2) -> Path:
+    """A folder with the first users of a set."""
+    users = generated(number)
+    for user in users:
+        save_user(user.stream, user.gold, folder)
+    hashes = {user.user_id: user.stream.header.sha256 for user in users}
+    save_index(hashes, folder, split="lite", seed=0)
+    return folder
+
+
+def files_of(stream: Stream, gold: Gold) -> UserFiles:
+    return UserFiles(stream, gold, count_priors(stream, gold))

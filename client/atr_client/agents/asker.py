@@ -1,7 +1,8 @@
 """Two unprivileged agents: `asker`, which asks, remembers and applies, and `naive`, which does none of it.
 
 Both see what a model would see and keep nothing between calls: every reply is worked out anew from the
-transcript. They look objects up, choose by shared words, and act.
+transcript. They look objects up, choose by shared words, and act. `asker` uses the tools of a memory where it
+is offered some.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from atr_client.agents.choosing import best_tool, obvious_tool
 from atr_client.agents.conversing import Act, Look, Say, next_move
 from atr_client.agents.filling import action_arguments, search_arguments
 from atr_client.agents.reading import Row, Statement, View
+from atr_client.agents.recalling import look_up, note_to_take, rewritten
 from atr_client.agents.remembering import Memory
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.constants import CONFIRMATION, FINISH_SESSION, SEND_TO_USER
@@ -33,6 +35,10 @@ class Asker:
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         view = View(messages, tools)
+        if not tools:
+            return ModelReply(content=rewritten(view.request) if self.remembers else "")
+        if self.remembers and (calls := _with_memory(view)):
+            return ModelReply(tool_calls=calls)
         return _learn(view, asks=self.remembers) if view.is_learning else self._test(view)
 
     def _test(self, view: View) -> ModelReply:
@@ -50,6 +56,14 @@ class Asker:
         if not confirmed and memory.asks_to_confirm(tool):
             return _reply(view, CONFIRMATION, {"target_tool": tool.name, "target_params": arguments})
         return _reply(view, tool.name, arguments)
+
+
+def _with_memory(view: View) -> list[ToolCall]:
+    """What is to be looked up or noted down before anything else, where there are tools for it."""
+    if not view.done and not view.sent and (wanted := look_up(view)):
+        return [_call(view, tool.name, arguments, n) for n, (tool, arguments) in enumerate(wanted)]
+    note = note_to_take(view) if view.is_learning else None
+    return [_call(view, note[0].name, note[1], 0)] if note else []
 
 
 def _learn(view: View, *, asks: bool) -> ModelReply:

@@ -86,4 +86,4 @@ def _topic(view: View) -> Topic | None:
     must = prompt("variant_always_ask") in view.system
     may = prompt("variant_atr") in view.system
     near = [done.call.name for done in view.writes]
-    return next_topic(view.tools, near, view.system, only_near=not must) if must or may else None
+    return next_topic(view.tools, near, view.known, only_near=not must) if must or may else None

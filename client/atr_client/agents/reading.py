@@ -12,6 +12,7 @@ from typing import Any, cast
 from atr_client.models.base import ToolSpec
 from atr_data.constants import DEFLECT_TEXT, FINISH_SESSION, SEND_TO_USER
 from atr_data.trajectory import Message, ToolCall
+from atr_memory import DISTILLED
 from atr_ontology import load_ontology, names_object
 
 _ROW_KEY = {
@@ -22,6 +23,7 @@ _ROW_KEY = {
 
 _SESSION = re.compile(r"^\[(?:Session|Prior statement) \d+\]$", re.M)
 _LINE = re.compile(r"^\[(user|assistant to user|tool call|tool result)\]: ", re.M)
+_DISTILLED_LINE = re.compile(r"^- (?:\(asked: (.*?)\) )?(.+)$", re.M)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -92,9 +94,18 @@ class View:
             if call.name == SEND_TO_USER
         ]
 
-    @cached_property
+    @property
     def done(self) -> list[Done]:
         """Calls to the environment, in order."""
+        return [done for done in self._results if not is_memory_tool(done.call.name)]
+
+    @property
+    def recalled(self) -> list[Done]:
+        """Calls to the memory, in order."""
+        return [done for done in self._results if is_memory_tool(done.call.name)]
+
+    @cached_property
+    def _results(self) -> list[Done]:
         results = {m.tool_call_id: m for m in self.messages if m.role == "tool"}
         found: list[Done] = []
         for message in self.messages:
@@ -128,9 +139,30 @@ class View:
 
     @cached_property
     def statements(self) -> list[Statement]:
-        """What the user said in earlier conversations, sentence groups that answer a question first."""
+        """What the user said in earlier conversations, sentence groups that answer a question first: what the
+        prompt holds and what memory tools have answered."""
         match = re.search(r"<context>\n(.*)\n</context>", self.system, re.S)
-        return list(_statements(match[1])) if match else []
+        texts = [match[1]] if match else []
+        texts += [text for done in self.recalled if not done.is_error for text in _texts(done.result)]
+        return list(dict.fromkeys(said for text in texts for said in statements_in(text)))
+
+    @property
+    def remembered_since_user(self) -> bool:
+        """Whether the memory was called after the user's last message."""
+        last = max(i for i, message in enumerate(self.messages) if message.role == "user")
+        later = {call.id for message in self.messages[last:] for call in message.tool_calls or ()}
+        return any(done.call.id in later for done in self.recalled)
+
+    @property
+    def known(self) -> str:
+        """The prompt, and what memory tools have answered."""
+        return "\n".join([self.system, *(text for done in self.recalled for text in _texts(done.result))])
+
+
+def is_memory_tool(name: str) -> bool:
+    """Whether a tool is none of those that sessions have of themselves."""
+    ontology = load_ontology()
+    return name not in (SEND_TO_USER, FINISH_SESSION) and ontology.tool(name) is None
 
 
 def is_writing(name: str) -> bool:
@@ -152,7 +184,11 @@ def row_key(parameter: str) -> str:
     return _ROW_KEY.get(singular, singular)
 
 
-def _statements(context: str) -> Iterator[Statement]:
+def statements_in(context: str) -> Iterator[Statement]:
+    """What the user says in a text of a memory, and what each of it answers."""
+    if context.startswith(DISTILLED):
+        for question, text in _DISTILLED_LINE.findall(context):
+            yield Statement(text.strip(), question)
     for block in _SESSION.split(context):
         pieces = _LINE.split(block)[1:]
         lines = list(zip(pieces[::2], pieces[1::2], strict=True))
@@ -163,6 +199,18 @@ def _statements(context: str) -> Iterator[Statement]:
                 question = text.strip()
             elif speaker == "user" and (question or unasked) and (said := _lasting(text)):
                 yield Statement(said, question)
+
+
+def _texts(result: Any) -> Iterator[str]:
+    """All texts of a result, however deep they stand."""
+    if isinstance(result, str):
+        yield result
+    elif isinstance(result, dict):
+        for value in cast(dict[str, Any], result).values():
+            yield from _texts(value)
+    elif isinstance(result, list):
+        for item in cast(list[Any], result):
+            yield from _texts(item)
 
 
 def _lasting(text: str) -> str:
@@ -210,4 +258,4 @@ def _json(text: str | None) -> Any:
     try:
         return json.loads(text or "")
     except ValueError:
-        return None
+        return text

@@ -11,9 +11,11 @@ from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import Manifest
 from atr_client.outputs.rows import CellName
 from atr_client.outputs.served_models import ServedModels
+from atr_client.session.agent_memory import AgentMemory
 from atr_client.session.recorder import SessionRecorder
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
+from atr_memory import MemoryLayer
 
 
 class SessionRunner(Protocol):
@@ -23,7 +25,7 @@ class SessionRunner(Protocol):
         self,
         session: LearningSession | TestSession,
         *,
-        memory_context: str | None,
+        memory: AgentMemory,
         recorder: SessionRecorder,
     ) -> Trajectory: ...
 
@@ -55,7 +57,8 @@ class CellOptions:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell to be run: what it is, where its files are, who plays its sessions, and what the servers of its
-    models call themselves. A session that has to be played waits for `admit`."""
+    models call themselves. A session that has to be played waits for `admit`. `memory` is its layer; left
+    out, the one that the key names."""
 
     key: CellKey
     episode: Episode
@@ -65,6 +68,7 @@ class Cell:
     options: CellOptions = field(default_factory=CellOptions)
     served: ServedModels = field(default_factory=ServedModels)
     admit: Admission = at_once
+    memory: MemoryLayer | None = None
 
     @property
     def name(self) -> CellName:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from atr_client.models.base import Model
 from atr_client.models.meter import Meter
+from atr_client.session.agent_memory import AgentMemory, WithMemory
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
+from atr_client.session.retention import note_retention
 from atr_client.session.session_runner import run_session
 from atr_client.session.turns import SessionSettings
 from atr_data.episode import Episode, LearningSession, TestSession
@@ -49,19 +51,22 @@ class EpisodeRunner:
         self,
         session: LearningSession | TestSession,
         *,
-        memory_context: str | None,
+        memory: AgentMemory,
         recorder: SessionRecorder,
     ) -> Trajectory:
         self.meter.check()
         user = self.user_of(self.episode, session) if isinstance(session, LearningSession) else None
         async with open_environment(self.episode, session, recorder) as environment:
-            return await run_session(
+            trajectory = await run_session(
                 episode=self.episode,
                 session=session,
                 variant=self.variant,
                 model=self.model,
-                memory_context=memory_context,
+                memory_context=memory.context,
                 user=user,
-                environment=environment,
+                environment=WithMemory(environment, memory) if memory.offer else environment,
                 settings=self.settings,
             )
+        if isinstance(session, TestSession):
+            note_retention(self.episode, session, self.variant, memory, trajectory)
+        return trajectory

@@ -9,11 +9,12 @@ import structlog
 from atr_client.cell.attempts import Attempts
 from atr_client.cell.definition import Cell
 from atr_client.cell.progress import Progress
+from atr_client.cell.remembered_session import played
 from atr_client.cell.reuse import OnDisk, look_up
 from atr_client.logs import get_logger
 from atr_client.outputs.traces import write_trace
+from atr_client.session.agent_memory import SessionMemory
 from atr_client.session.recorder import SessionRecorder
-from atr_client.session.session_runner import context_digest
 from atr_data.episode import LearningSession, TestSession
 from atr_data.files import write_atomic
 from atr_data.trajectory import Trajectory
@@ -30,18 +31,18 @@ class KeptSessions:
     def recorder(self, session: LearningSession | TestSession) -> SessionRecorder:
         return self.attempts.current(session)
 
-    async def play(self, session: LearningSession | TestSession, context: str | None) -> Trajectory:
+    async def play(self, session: LearningSession | TestSession, memory: SessionMemory) -> Trajectory:
         with structlog.contextvars.bound_contextvars(session=session.session_id):
             found = look_up(
                 self.cell.folder.trajectory(session.session_id),
                 session,
                 variant=self.cell.key.variant,
-                context_sha256=context_digest(context),
+                memory=memory,
                 compatible=self.cell.options.compatible,
             )
             if found.trajectory:
                 self.attempts.end(session)
-            trajectory = found.trajectory or await self._play(session, context, found)
+            trajectory = found.trajectory or await self._play(session, memory, found)
             has_trace = found.trajectory and self.cell.folder.trace(session.session_id).exists()
             if self.cell.options.traces and not has_trace:
                 write_trace(self.cell.folder, trajectory)
@@ -49,7 +50,7 @@ class KeptSessions:
             return trajectory
 
     async def _play(
-        self, session: LearningSession | TestSession, context: str | None, found: OnDisk
+        self, session: LearningSession | TestSession, memory: SessionMemory, found: OnDisk
     ) -> Trajectory:
         """A stale file is removed first, so whatever file there is belongs to the latest attempt."""
         path = self.cell.folder.trajectory(session.session_id)
@@ -60,7 +61,7 @@ class KeptSessions:
         await self.cell.admit(session)
         recorder = self.attempts.start(session)
         _log.info("session started", attempt=recorder.attempt)
-        trajectory = await self.cell.run_session(session, memory_context=context, recorder=recorder)
+        trajectory = await played(session, self.cell.run_session, memory, recorder)
         write_atomic(path, trajectory.model_dump_json(indent=2))
         self.attempts.end(session)
         _log.info(

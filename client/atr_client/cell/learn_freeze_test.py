@@ -13,6 +13,7 @@ import anyio
 
 from atr_client.cell.isolation import outcome_of
 from atr_client.errors import PreflightError
+from atr_client.session.agent_memory import SessionMemory
 from atr_client.session.memory import MemoryClient, open_memory
 from atr_client.session.recorder import SessionRecorder
 from atr_data.episode import Episode, LearningSession, TestSession
@@ -20,7 +21,7 @@ from atr_data.trajectory import Trajectory
 from atr_data.variants import VARIANTS
 from atr_memory import MemoryLayer, MemoryStore
 
-ContextSource = Callable[[TestSession], Awaitable[str | None]]
+MemorySource = Callable[[TestSession], Awaitable[SessionMemory]]
 
 
 class Sessions(Protocol):
@@ -30,7 +31,7 @@ class Sessions(Protocol):
         """Records calls that the harness makes on a session's behalf."""
         ...
 
-    async def play(self, session: LearningSession | TestSession, context: str | None) -> Trajectory:
+    async def play(self, session: LearningSession | TestSession, memory: SessionMemory) -> Trajectory:
         """Raises CellAbort when something around the agent broke."""
         ...
 
@@ -62,7 +63,8 @@ def check_statements(episode: Episode, variant: str) -> None:
 @dataclass(frozen=True, slots=True)
 class LearnFreezeTest:
     """`namespace` names the episode's memory in the store. `at_once` is how many test sessions may run
-    together. Statements are checked before: see `check_statements`."""
+    together; `on_frozen` is told the id of the snapshot that they read. Statements are checked before: see
+    `check_statements`."""
 
     episode: Episode
     variant: str
@@ -71,6 +73,7 @@ class LearnFreezeTest:
     layer: MemoryLayer
     namespace: str
     at_once: int = 1
+    on_frozen: Callable[[str], None] = lambda _: None
 
     async def run(self) -> list[Trajectory]:
         """All trajectories in the order of the protocol."""
@@ -84,9 +87,12 @@ class LearnFreezeTest:
             if variant.statements == "all":
                 await self._tell_everything(memory)
             snapshot_id = await memory.freeze(self._first_test)
+        self.on_frozen(snapshot_id)
         async with self._memory(self.namespace) as frozen:
             await frozen.open_snapshot(snapshot_id, self._first_test)
-            return learned + await self._test(lambda s: frozen.render(self.sessions.recorder(s)))
+            return learned + await self._test(
+                lambda s: frozen.session(self.sessions.recorder(s), s.instruction)
+            )
 
     def _memory(self, namespace: str):
         return open_memory(self.store, namespace, self.layer)
@@ -98,8 +104,8 @@ class LearnFreezeTest:
     async def _learn(self, memory: MemoryClient) -> list[Trajectory]:
         trajectories: list[Trajectory] = []
         for session in self.episode.ordered_learning_sessions():
-            context = await memory.render(self.sessions.recorder(session))
-            trajectory = await self.sessions.play(session, context)
+            seen = await memory.session(self.sessions.recorder(session))
+            trajectory = await self.sessions.play(session, seen)
             await memory.append_session(trajectory, self.sessions.recorder(session))
             trajectories.append(trajectory)
         return trajectories
@@ -108,27 +114,27 @@ class LearnFreezeTest:
         for rule in self.episode.rules:
             await memory.append_prior_statement(rule.canonical_answer, self._first_test)
 
-    async def _own_statement(self, session: TestSession) -> str | None:
+    async def _own_statement(self, session: TestSession) -> SessionMemory:
         recorder = self.sessions.recorder(session)
         rule = self.episode.rule(session.rule_id)
         assert rule is not None, "check_statements ran before"
         async with self._memory(f"{self.namespace}/{session.session_id}") as memory:
             await memory.append_prior_statement(rule.canonical_answer, recorder)
             await memory.open_snapshot(await memory.freeze(recorder), recorder)
-            return await memory.render(recorder)
+            return await memory.session(recorder, session.instruction)
 
-    async def _test(self, context_of: ContextSource) -> list[Trajectory]:
+    async def _test(self, memory_of: MemorySource) -> list[Trajectory]:
         """Test sessions one after the other stop at the first failure; in parallel all of them run to their
         end before the first failure, in the episode's order, is raised."""
         tests = self.episode.test_sessions
         if self.at_once == 1:
-            return [await self.sessions.play(s, await context_of(s)) for s in tests]
+            return [await self.sessions.play(s, await memory_of(s)) for s in tests]
         outcomes: dict[str, Trajectory | Exception] = {}
         limiter = anyio.CapacityLimiter(self.at_once)
 
         async def play(session: TestSession) -> None:
             async def one() -> Trajectory:
-                return await self.sessions.play(session, await context_of(session))
+                return await self.sessions.play(session, await memory_of(session))
 
             async with limiter:
                 outcomes[session.session_id] = await outcome_of(one)

@@ -11,8 +11,11 @@ from typing import Any
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
 from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
 from atr_client.cell.playable import load_playable
+from atr_client.cell.remembered_session import played
 from atr_client.errors import ConfigError
 from atr_client.models.base import Model
+from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.layers import named_layer
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import SessionSettings
 from atr_data import Episode
@@ -21,7 +24,7 @@ from atr_data.episode import LearningSession, TestSession
 from atr_data.trajectory import Trajectory
 from atr_data.variants import VARIANTS
 from atr_evaluator import evaluate_episode
-from atr_memory import CONTEXT, LAYERS, MemoryLayer, MemoryStore
+from atr_memory import CONTEXT, MemoryLayer, MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,9 @@ async def play_episode(
     """
     if variant not in VARIANTS:
         raise ConfigError(f"unknown variant {variant!r}; one of: {', '.join(VARIANTS)}")
-    if isinstance(memory, str) and memory not in LAYERS:
-        raise ConfigError(f"unknown memory layer {memory!r}; one of: {', '.join(LAYERS)}")
     played = episode if isinstance(episode, Episode) else load_playable(episode)
     check_statements(played, variant)
-    layer = LAYERS[memory] if isinstance(memory, str) else memory or CONTEXT
+    layer = named_layer(memory) if isinstance(memory, str) else memory or CONTEXT
     runner = EpisodeRunner(played, variant, model, user or offline_users(), settings or SessionSettings())
     sink = CallLog(Path(log)) if isinstance(log, str | os.PathLike) else log or _Unlogged()
     try:
@@ -103,10 +104,10 @@ class _NewSessions:
             variant=self.runner.variant,
         )
 
-    async def play(self, session: LearningSession | TestSession, context: str | None) -> Trajectory:
+    async def play(self, session: LearningSession | TestSession, memory: SessionMemory) -> Trajectory:
         recorder = self.recorder(session)
         recorder.start()
-        trajectory = await self.runner(session, memory_context=context, recorder=recorder)
+        trajectory = await played(session, self.runner, memory, recorder)
         recorder.end()
         if self.on_session:
             self.on_session(trajectory)

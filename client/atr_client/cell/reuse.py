@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from atr_client.session.agent_memory import SessionMemory
 from atr_data import DataError, load_trajectory
 from atr_data.constants import FAULTY_TERMINATIONS
 from atr_data.episode import LearningSession, TestSession
@@ -29,12 +30,12 @@ def look_up(
     session: LearningSession | TestSession,
     *,
     variant: str,
-    context_sha256: str,
+    memory: SessionMemory,
     compatible: bool = False,
 ) -> OnDisk:
-    """A file is reused when it is whole, ended without a fault, and holds this session of this variant with
-    the context it would see now. A file that does not name its context is reused by name. `compatible` skips
-    the comparison of variant and context, as the original benchmark does.
+    """A file is reused when it is whole, ended without a fault, holds this session of this variant with the
+    memory it would see now, and the memory after it is at hand. A file that does not name its context is
+    reused by name. `compatible` skips the comparison of variant and context, as the original benchmark does.
     """
     try:
         trajectory = load_trajectory(path)
@@ -49,6 +50,8 @@ def look_up(
     found = (trajectory.session_id, trajectory.session_type, trajectory.agent_variant)
     if found != (session.session_id, session.session_type, variant):
         return OnDisk(refusal=f"it holds {' / '.join(found)}", stale=True)
-    if trajectory.context_sha256 not in (None, context_sha256):
+    if trajectory.context_sha256 not in (None, memory.digest):
         return OnDisk(refusal="the session would see another memory context now", stale=True)
+    if not memory.has_learned(trajectory):
+        return OnDisk(refusal="what the memory kept of it is gone", stale=True)
     return OnDisk(trajectory)

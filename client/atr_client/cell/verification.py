@@ -50,7 +50,7 @@ async def verify_cell(
         folder.path,
         episode,
         variant=variant,
-        contexts_of=contexts_of(episode, record.variant or variant, record.memory_layer),
+        contexts_of=contexts_of(episode, record.variant or variant, record),
     )
     consistent = Answer(document["verified"], told_differences(document))
     if document["verified"] is None:

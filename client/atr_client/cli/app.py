@@ -17,16 +17,11 @@ from atr_client.cli.completion import variants as variant_names
 from atr_client.cli.datagen_group import datagen
 from atr_client.cli.gateway_group import play, serve_episodes
 from atr_client.cli.lazy_group import LazyGroup
+from atr_client.cli.results_group import RESULT_COMMANDS
+from atr_client.cli.sweep_commands import doctor, estimate, models, run, schema
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-_config_option = click.option(
-    "--config",
-    "config",
-    required=True,
-    shell_complete=configs,
-    help="A YAML file, or the name of one that ships with us.",
-)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -53,73 +48,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 @click.version_option(package_name="atrbench", prog_name="atr-client")
 def cli() -> None:
     """Ask now, use later: runs agents through the benchmark and scores what they did."""
-
-
-@cli.command()
-@_config_option
-@click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
-@click.option(
-    "--select",
-    multiple=True,
-    shell_complete=personas,
-    help="Episodes: all, a persona, a glob, split:NAME or a path.",
-)
-@click.option(
-    "--variant", "variants", multiple=True, shell_complete=variant_names, help="Only these variants."
-)
-@click.option("--model", "models", multiple=True, help="Only these models.")
-@click.option("--outputs", type=_FILE, help="Folder that the run writes to.")
-@click.option("--fresh", is_flag=True, help="Start every cell over: what it has on disk is removed.")
-@click.option("--compatible", is_flag=True, help="Reuse whatever the original benchmark would reuse.")
-@click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
-@click.option("--no-trace-footers", is_flag=True, help="Leave the gold check out of the traces.")
-@click.option("--no-progress", is_flag=True, help="Plain lines in place of live bars.")
-@click.option("--nulls", is_flag=True, help="Run the rule-blind models too, for the validity line.")
-@click.option("--record", type=_FILE, help="Folder to record the run's model calls in.")
-@click.option("--replay", type=_FILE, help="Folder of recorded calls that answer in place of the models.")
-def run(
-    config: str,
-    episodes: Path | None,
-    select: tuple[str, ...],
-    variants: tuple[str, ...],
-    models: tuple[str, ...],
-    outputs: Path | None,
-    fresh: bool,
-    compatible: bool,
-    allow_stale_resume: bool,
-    no_trace_footers: bool,
-    no_progress: bool,
-    nulls: bool,
-    record: Path | None,
-    replay: Path | None,
-) -> int:
-    """Run a sweep; the same command again goes on where it stopped.
-
-    A run that was interrupted keeps its finished sessions. One folder takes one writer at a time.
-    """
-    from atr_client.cli.run_command import RunRequest, run_command
-    from atr_client.sweep.plan import Overrides
-
-    return run_command(
-        RunRequest(
-            config=config,
-            select=select,
-            variants=variants,
-            models=models,
-            nulls=nulls,
-            live=not no_progress,
-            record=record,
-            replay=replay,
-            overrides=Overrides(
-                episodes=episodes,
-                outputs=outputs,
-                fresh=fresh,
-                compatible=compatible,
-                allow_stale_resume=allow_stale_resume,
-                trace_footers=not no_trace_footers,
-            ),
-        )
-    )
 
 
 @cli.command()
@@ -202,35 +130,6 @@ def validate(episodes: tuple[str, ...], folder: Path | None) -> int:
 
 
 @cli.command()
-@click.option("--config", shell_complete=configs, help="A configuration whose registry counts too.")
-def models(config: str | None) -> None:
-    """List the models that can be run, and whether their keys are set."""
-    from atr_client.cli.models_command import models_command
-
-    models_command(config)
-
-
-@cli.command()
-@_config_option
-@click.option("--episodes", type=_FILE, help="Folder in which episodes are looked for.")
-@click.option("--outputs", type=_FILE, help="Folder in which earlier runs are looked for.")
-def estimate(config: str, episodes: Path | None, outputs: Path | None) -> None:
-    """Tell the calls, tokens and cost to be expected of a sweep. Nothing is called."""
-    from atr_client.cli.estimate_command import estimate_command
-
-    estimate_command(config, episodes, outputs)
-
-
-@cli.command()
-@_config_option
-def doctor(config: str) -> int:
-    """Check keys, SDKs and endpoints of a sweep, with one small call to each."""
-    from atr_client.cli.doctor_command import doctor_command
-
-    return doctor_command(config)
-
-
-@cli.command()
 def variants() -> None:
     """List the five variants."""
     from atr_client.cli.variants_command import variants_command
@@ -282,6 +181,8 @@ def calibrate(
         calibrate_command(role, file, classifier or "lexical", lines, every)
 
 
+for command in (run, models, estimate, doctor, schema):
+    cli.add_command(command)
 cli.add_command(datagen)
 cli.add_command(
     LazyGroup(
@@ -290,5 +191,7 @@ cli.add_command(
         "When to help, and with what: streams of work, played event by event.",
     )
 )
+for command in RESULT_COMMANDS:
+    cli.add_command(command)
 cli.add_command(play)
 cli.add_command(serve_episodes)

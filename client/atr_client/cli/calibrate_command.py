@@ -16,7 +16,8 @@ from atr_client.models.catalogue import Catalogue, packaged_catalogue
 from atr_client.models.meter import dollars
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
-from atr_client.sweep.config import LimitConfig, ModelChoice, load_config
+from atr_client.sweep.config import LimitConfig, ModelChoice
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.registry import RemoteEntry, find_model
 from atr_client.sweep.simulated_users import chosen_classifier, chosen_encoder

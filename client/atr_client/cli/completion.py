@@ -19,7 +19,7 @@ def _names(known: Callable[[], Iterable[str]], *, files: bool = False) -> Comple
 
 
 def _configs() -> Iterable[str]:
-    from atr_client.sweep.config import packaged_configs
+    from atr_client.sweep.config_file import packaged_configs
 
     return packaged_configs()
 

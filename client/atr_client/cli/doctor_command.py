@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import anyio
 import click
@@ -10,15 +11,15 @@ from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
 from atr_client.outputs.fitting import print_line
-from atr_client.sweep.config import load_config
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.doctor import examine
 from atr_client.sweep.registry import remote_specs
 
 
-def doctor_command(config_name: str) -> int:
+def doctor_command(config_name: str, changes: Sequence[str] = ()) -> int:
     """Returns 1 when a model of the configuration is not ready."""
     with reported_errors():
-        config = load_config(config_name)
+        config = load_config(config_name, changes)
         specs = remote_specs(config)
         found = anyio.run(examine, specs, os.environ, config.limits.call_timeout)
     if not specs:

@@ -9,25 +9,35 @@ import click
 
 from atr_client.cli.failures import reported_errors
 from atr_client.models.meter import cost_text, dollars
-from atr_client.sweep.config import load_config
-from atr_client.sweep.estimate import Estimate, Measured, Stop, budget_stop, estimate
-from atr_client.sweep.plan import episodes_folder, outputs_root
+from atr_client.sweep.config_file import load_config
+from atr_client.sweep.estimate import CellOutlook, Estimate, Measured, Stop, budget_stop, estimate
+from atr_client.sweep.places import episodes_folder, outputs_root
+from atr_client.sweep.plan import cell_keys
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs
+from atr_client.sweep.selection import Selection
 from atr_data import load_episode, select_episodes
 from atr_data.usage import Usage
 
 
-def estimate_command(config_name: str, episodes: Path | None, outputs: Path | None) -> None:
+def estimate_command(
+    config_name: str, episodes: Path | None, outputs: Path | None, changes: Sequence[str] = ()
+) -> None:
     with reported_errors():
-        config = load_config(config_name)
+        config = load_config(config_name, changes)
         folder = episodes_folder(config, episodes)
         chosen = [load_episode(path) for path in select_episodes(config.episodes.select, folder)]
         root = outputs_root(config, outputs)
-        agents = [
-            (entry.model_id, entry.spec if isinstance(entry, RemoteEntry) else None)
+        selection = Selection(config)
+        cells = [
+            CellOutlook(
+                episode, key.model, key.variant, entry.spec if isinstance(entry, RemoteEntry) else None
+            )
+            for episode in chosen
             for entry in chosen_models(config)
+            for key in cell_keys(config, episode, entry.model_id)
+            if selection.wants(key)
         ]
-        sweep = (agents, role_specs(config), chosen, config.variants, Measured.under(root))
+        sweep = (cells, role_specs(config), Measured.under(root))
         lines = estimate(*sweep)
         limit = config.limits.cost_usd
         stop = budget_stop(*sweep, limit=limit) if limit is not None else None

@@ -122,6 +122,7 @@ def play(
 @click.command("serve-episodes")
 @click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
 @_HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8767, show_default=True, help="0: a free one.")
 @_TOKEN_ENV
@@ -132,6 +133,7 @@ def play(
 def serve_episodes(
     episodes: tuple[str, ...],
     folder: Path | None,
+    timing: Path | None,
     host: str,
     port: int,
     token_env: str | None,
@@ -158,5 +160,6 @@ def serve_episodes(
             allow_host=allow_host,
             ttl=ttl,
             cap=max_episodes,
+            timing=timing,
         )
     )

@@ -10,7 +10,7 @@ from rich.console import Console
 from atr_client.cli.failures import reported_errors
 from atr_client.models.catalogue import Catalogue, RemoteModel, packaged_catalogue
 from atr_client.outputs.fitting import print_line
-from atr_client.sweep.config import load_config
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.registry import ModelEntry, known_models
 
 

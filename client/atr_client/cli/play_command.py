@@ -20,9 +20,10 @@ from atr_client.gateway.human_places import HUMAN, UserAt, human_places, play_at
 from atr_client.logs import route_structlog
 from atr_client.outputs.provenance import collect_provenance
 from atr_client.session.turns import SessionSettings
-from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig, load_config
+from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.plan import episodes_folder, outputs_root
+from atr_client.sweep.places import episodes_folder, outputs_root
 from atr_client.sweep.registry import role_specs
 from atr_data import select_episodes
 from atr_servers.hosts.serve_http import HttpSettings

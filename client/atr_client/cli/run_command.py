@@ -15,6 +15,7 @@ from rich.console import Console
 from atr_client.cell.definition import Cell
 from atr_client.cell.isolation import outcome_of
 from atr_client.cell.progress import Progress
+from atr_client.cli.dry_run import show_plan
 from atr_client.cli.failures import reported_errors
 from atr_client.cli.live_progress import Lines, live_bars
 from atr_client.cli.stop_signals import Told, cancel_on_signal
@@ -25,10 +26,13 @@ from atr_client.models.meter import Meter
 from atr_client.models.recording import chosen_exchanges
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.spending import spent
-from atr_client.sweep.config import RunConfig, first_problem, load_config
+from atr_client.sweep.config import RunConfig
+from atr_client.sweep.config_file import first_problem, load_config, track_of
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.plan import Overrides, check_writable, null_config, outputs_root, plan_cells
+from atr_client.sweep.places import check_writable, outputs_root
+from atr_client.sweep.plan import Overrides, null_config, plan_cells
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
+from atr_client.sweep.selection import Selection
 from atr_client.sweep.sweep_runner import SweepReport, refuse_busy, run_sweep, write_summary
 
 EXIT_INTERRUPTED = 130
@@ -37,15 +41,17 @@ EXIT_INTERRUPTED = 130
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """What the command line asked for. Empty `select`, `variants` and `models` leave the file's as they are;
-    `nulls` adds the rule-blind models, `live` wants bars where there is a terminal. `record` and `replay` are
-    folders of recorded model calls."""
+    `changes` are `key=value` over the file's own. `nulls` adds the rule-blind models, `live` wants bars where
+    there is a terminal, `dry` only the plan. `record` and `replay` are folders of recorded model calls."""
 
     config: str
     select: Sequence[str] = ()
     variants: Sequence[str] = ()
     models: Sequence[str] = ()
+    changes: Sequence[str] = ()
     nulls: bool = False
     live: bool = True
+    dry: bool = False
     record: Path | None = None
     replay: Path | None = None
     overrides: Overrides = field(default_factory=Overrides)
@@ -56,14 +62,25 @@ def run_command(request: RunRequest) -> int:
     errors = Console(stderr=True)
     route_structlog()
     with reported_errors():
-        config = _narrowed(load_config(request.config), request)
+        if track_of(request.config) == "timing":
+            from atr_client.cli.timing_run_command import timing_run_command
+
+            return timing_run_command(request)
+        config = _narrowed(load_config(request.config, request.changes), request)
         root = outputs_root(config, request.overrides.outputs)
-        check_writable(root)
+        if not request.dry:
+            check_writable(root)
         exchanges = chosen_exchanges(request.record, request.replay)
         clients = ModelClients(config.limits, exchanges=exchanges)
-        cells = plan_cells(config, root, request.overrides, clients, command_players)
+        selection = Selection(config)
+        cells = plan_cells(config, root, request.overrides, clients, command_players, selection)
         if request.nulls:
             cells += plan_cells(null_config(config), root, request.overrides, clients)
+        for name in selection.unused:
+            click.echo(f"warning: {name} matches no cell", err=True)
+        if request.dry:
+            show_plan(config, cells, root, clients)
+            return 0
         if request.replay is None:
             clients.check(remote_specs(config))
             _count_costs(clients.meter, config, cells, request.overrides)

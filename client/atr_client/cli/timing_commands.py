@@ -18,6 +18,8 @@ from atr_client.timing.choosers.chooser import User
 from atr_client.timing.gates import SALTS, check_sets
 from atr_client.timing.playing import play_user
 from atr_client.timing.table import render_gates, render_table
+from atr_client.timing.timing_results import conditions, render_condition
+from atr_client.timing.timing_set import TimingSet
 from atr_data.timing.set_folder import UserFiles, load_logs, load_set, save_logs
 from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.generate import decide, write_set
@@ -141,6 +143,46 @@ def score(folder: Path, logs: Path, cost: float) -> None:
     with reported_errors():
         result = score_timing(_plays(load_set(folder), logs), TimingRules(false_alarm_cost=cost))
     click.echo(json.dumps(result, indent=2))
+
+
+@timing.command()
+@click.option("--config", default="timing", show_default=True, help="Says which set, and all settings.")
+@click.option("--user", required=True, help="Whom to sit beside.")
+@click.option("--agent", default="external", show_default=True, help="What tables call the agent.")
+@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Over the configuration's own.")
+@click.option("--outputs", type=_FOLDER, help="Folder that is written to.")
+@click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
+@click.option("--allow-stale-resume", is_flag=True, help="Go on with sittings of a different run.")
+def play(
+    config: str,
+    user: str,
+    agent: str,
+    changes: tuple[str, ...],
+    outputs: Path | None,
+    fresh: bool,
+    allow_stale_resume: bool,
+) -> None:
+    """Serve one user's sittings to an MCP agent over standard input and output.
+
+    The same command again goes on where it stopped; `table` and `run` show the agent beside all others.
+    """
+    from atr_client.cli.timing_play_command import timing_play_command
+
+    timing_play_command(config, user, agent, changes, outputs, fresh, allow_stale_resume)
+
+
+@timing.command()
+@click.argument("outputs", type=_FOLDER)
+@click.option("--set", "set_folder", type=_FOLDER, help="Folder of the set, where it was moved.")
+@click.option("--cost", type=click.FloatRange(0), default=0.5, show_default=True, help="Of a false alarm.")
+def table(outputs: Path, set_folder: Path | None, cost: float) -> None:
+    """Print the tables of the runs below an outputs folder, scored anew from their decisions."""
+    with reported_errors():
+        given = TimingSet.load(set_folder) if set_folder else None
+        found = conditions(outputs, TimingRules(false_alarm_cost=cost), given=given)
+        if not found:
+            raise UsageFault(f"{outputs}: no run of the timing track lies here")
+    click.echo("\n\n".join(map(render_condition, found)))
 
 
 def _plays(files: Sequence[UserFiles], path: Path) -> list[UserPlay]:

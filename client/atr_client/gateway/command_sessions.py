@@ -29,6 +29,7 @@ from atr_client.gateway.hosted_session import HostedSession
 from atr_client.models.base import Model, PerSession
 from atr_client.outputs.clients_seen import note_client
 from atr_client.outputs.layout import CellFolder
+from atr_client.session.agent_memory import AgentMemory
 from atr_client.session.recorder import SessionRecorder
 from atr_client.sweep.commands import CommandSpec
 from atr_data.episode import LearningSession, TestSession
@@ -71,7 +72,7 @@ class CommandSessions:
         self,
         session: LearningSession | TestSession,
         *,
-        memory_context: str | None,
+        memory: AgentMemory,
         recorder: SessionRecorder,
     ) -> Trajectory:
         hosted = HostedSession(session, 1)
@@ -81,7 +82,7 @@ class CommandSessions:
         records.mkdir(parents=True, exist_ok=True)
 
         async def play() -> Trajectory:
-            return await runner(session, memory_context=memory_context, recorder=recorder)
+            return await runner(session, memory=memory, recorder=recorder)
 
         async def command() -> None:
             nonlocal problem

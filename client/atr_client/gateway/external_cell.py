@@ -19,15 +19,19 @@ from atr_client.models.base import Model
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import ModelIdentity, gate, new_manifest, read_manifest
 from atr_client.outputs.provenance import Provenance, collect_provenance, episode_sha256
+from atr_client.session.layers import named_layer
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.plan import recorded_user, users_of_cells
 from atr_client.sweep.registry import role_specs
-from atr_client.sweep.simulated_users import chosen_classifier, known_lines
+from atr_client.sweep.simulated_users import (
+    chosen_classifier,
+    known_lines,
+    recorded_user,
+    users_of_cells,
+)
 from atr_data import Episode
 from atr_data.variants import VARIANTS
-from atr_memory import LAYERS
 
 EXTERNAL = "external"
 
@@ -65,8 +69,7 @@ def external_desk(
     """
     if play.variant not in VARIANTS:
         raise ConfigError(f"unknown variant {play.variant!r}; one of: {', '.join(VARIANTS)}")
-    if play.layer not in LAYERS:
-        raise ConfigError(f"unknown memory layer {play.layer!r}; one of: {', '.join(LAYERS)}")
+    memory = named_layer(play.layer)
     episode = load_playable(play.episode)
     check_statements(episode, play.variant)
     roles, clients = role_specs(config), clients or ModelClients(config.limits)
@@ -84,6 +87,7 @@ def external_desk(
         model=ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent=EXTERNAL),
         reasoning=None,
         user_sim=recorded_user(config, roles, clients, lines) | ({"make": "human"} if person else {}),
+        memory=memory.settings,
         max_steps=play.settings.max_steps,
         timeout=play.settings.timeout,
     )
@@ -101,6 +105,7 @@ def external_desk(
             EpisodeRunner(episode, play.variant, model, users, play.settings),
             CellOptions(fresh=play.fresh, allow_stale_resume=play.allow_stale_resume, traces=config.traces),
             clients.served,
+            memory=memory,
         )
 
     desk = Desk(cell_of, play.settings, play.mode)

@@ -27,10 +27,10 @@ _SHOWN_TO_MODELS = ("Model", "Arguments")
 """Classes that derive from one so named become a schema, whose description is their docstring."""
 
 
-def code_hash() -> str:
-    """`src` and 12 hex digits over the installed sources."""
+def code_hash(code: Mapping[str, Sequence[str]] = SESSION_CODE) -> str:
+    """`src` and 12 hex digits over the installed sources, by default those of the episodes' sessions."""
     digest = hashlib.sha256()
-    for package, chosen in SESSION_CODE.items():
+    for package, chosen in code.items():
         root = Path(str(files(package)))
         for path in counted(root, chosen):
             digest.update(f"{package}/{path.relative_to(root).as_posix()}\0".encode())

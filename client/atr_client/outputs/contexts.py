@@ -1,27 +1,30 @@
-"""The memory text that each session of a cell should have seen, made anew from its learning trajectories."""
+"""The memory that each session of a cell should have seen, made anew from its learning trajectories."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from atr_client.session.session_runner import context_digest
+from atr_client.outputs.stored_cells import CellRecord
+from atr_client.session.layers import recorded_layer
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_data.variants import VARIANTS
-from atr_memory import LAYERS, Entry, MemoryLayer, render_transcript
+from atr_memory import Entry, FinishedSession, MemoryLayer, seen_digest
 
 
 def contexts_of(
-    episode: Episode, variant: str | None, layer: str | None
+    episode: Episode, variant: str | None, record: CellRecord
 ) -> Callable[[Sequence[Trajectory]], Mapping[str, str]]:
     """From the trajectories of a cell to SHA-256 by session id. Sessions behind a learning session that is
-    missing are left out, and all of them where the variant or the layer is unknown."""
+    missing are left out, and all of them where the variant or the layer is unknown, or what the layer keeps
+    does not follow from transcripts."""
 
     def rebuilt(trajectories: Sequence[Trajectory]) -> Mapping[str, str]:
-        if variant is None or variant not in VARIANTS or (layer or "context") not in LAYERS:
+        layer = recorded_layer(record.memory_layer, record.memory)
+        if variant is None or variant not in VARIANTS or layer is None:
             return {}
         learned = {t.session_id: t for t in trajectories if t.session_type == "learning"}
-        return _seen(episode, variant, LAYERS[layer or "context"], learned)
+        return _seen(episode, variant, layer, learned)
 
     return rebuilt
 
@@ -29,14 +32,11 @@ def contexts_of(
 def _seen(
     episode: Episode, variant: str, layer: MemoryLayer, learned: Mapping[str, Trajectory]
 ) -> Mapping[str, str]:
-    def digest(entries: Sequence[Entry]) -> str:
-        return context_digest(layer.render(entries))
-
     statements = {rule.rule_id: Entry("prior", rule.canonical_answer) for rule in episode.rules}
     told = VARIANTS[variant].statements
     if told == "own":
         return {
-            test.session_id: digest([statements[test.rule_id]])
+            test.session_id: seen_digest(layer, [statements[test.rule_id]], test.instruction)
             for test in episode.test_sessions
             if test.rule_id in statements
         }
@@ -48,7 +48,16 @@ def _seen(
         for session in episode.ordered_learning_sessions():
             if session.session_id not in learned:
                 return seen
-            seen[session.session_id] = digest(entries)
-            if text := render_transcript(learned[session.session_id].messages):
-                entries.append(Entry("session", text, session.session_id))
-    return seen | dict.fromkeys((test.session_id for test in episode.test_sessions), digest(entries))
+            seen[session.session_id] = seen_digest(layer, entries)
+            entries += left_by(layer, entries, learned[session.session_id])
+    frozen = {
+        test.session_id: seen_digest(layer, entries, test.instruction) for test in episode.test_sessions
+    }
+    return seen | frozen
+
+
+def left_by(layer: MemoryLayer, entries: Sequence[Entry], trajectory: Trajectory) -> list[Entry]:
+    """What a layer that follows from transcripts keeps of a session, after these entries."""
+    finished = FinishedSession(trajectory.session_id, trajectory.messages)
+    text = layer.distil(entries, finished)
+    return [Entry("session", text, trajectory.session_id)] if text else []

@@ -7,13 +7,14 @@ from typing import Any
 
 from atr_data.trajectory import Trajectory
 
+_OURS = {"reply_faults", "context_sha256", "rule_readable", "readability", "retention", "memory_use"}
 _TERMINATIONS = {"context_overflow": "error"}
 """Reasons that the original does not know, and what stands for them there."""
 
 
 def for_original(trajectory: Trajectory) -> str:
     """The trajectory as JSON with the fields and reasons that the original knows, and no others."""
-    document: dict[str, Any] = trajectory.model_dump(mode="json", exclude={"reply_faults", "context_sha256"})
+    document: dict[str, Any] = trajectory.model_dump(mode="json", exclude=_OURS)
     reason = document["termination_reason"]
     document["termination_reason"] = _TERMINATIONS.get(reason, reason)
     for usage in document["token_usage"].values():

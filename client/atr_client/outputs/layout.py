@@ -25,6 +25,7 @@ class CellKey:
     """What makes one cell: the same key gives the same folder in every command.
 
     `layer` is the memory layer and `seed` the composition seed of the episode; None when there is none.
+    `trial` counts from 1; the first one's folder is that of a run without trials.
     Raises ConfigError when a part could lead out of the outputs folder or is no file name.
     """
 
@@ -36,6 +37,7 @@ class CellKey:
     seed: int | None = None
     hook: bool = False
     smoke: bool = False
+    trial: int = 1
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -55,9 +57,19 @@ class CellKey:
 
     @classmethod
     def of(
-        cls, episode: Episode, *, variant: str, model: str, layer: str | None, hook: bool, smoke: bool
+        cls,
+        episode: Episode,
+        *,
+        variant: str,
+        model: str,
+        layer: str | None,
+        hook: bool,
+        smoke: bool,
+        trial: int = 1,
     ) -> CellKey:
-        return cls(episode.persona_id, episode.episode_id, variant, model, layer, episode.seed, hook, smoke)
+        return cls(
+            episode.persona_id, episode.episode_id, variant, model, layer, episode.seed, hook, smoke, trial
+        )
 
     @property
     def short_episode(self) -> str:
@@ -77,6 +89,7 @@ class CellKey:
             f"layer-{self.layer or 'default'}",
             "noseed" if self.seed is None else f"seed{self.seed:03d}",
             *(["hook"] if self.hook else []),
+            *([f"trial{self.trial}"] if self.trial > 1 else []),
             *(["smoke"] if self.smoke else []),
         ]
         return PurePosixPath(self.persona_id, panel, "__".join(segment))
@@ -121,6 +134,11 @@ class CellFolder:
     @property
     def run_log(self) -> Path:
         return self.path / "run.log"
+
+    @property
+    def memory(self) -> Path:
+        """The store of a memory that does not follow from the transcripts."""
+        return self.path / "memory.sqlite"
 
     @property
     def calls(self) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
+from atr_client.outputs.manifest_changes import explained
 from atr_client.outputs.provenance import Provenance
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
@@ -38,6 +39,7 @@ _IDENTITY = (
     "code_hash",
 )
 _INPUTS = (
+    "trial",
     "max_steps",
     "timeout",
     "episode_sha256",
@@ -46,19 +48,22 @@ _INPUTS = (
     "model_settings",
     "model_sha256",
     "user_sim",
+    "memory",
+    "track_settings",
 )
-_SHOWN = 60
 
 
 class Manifest(BaseModel):
     """`episode_sha256` is that of the episode on file, `shuffle_references` the seed that reordered it.
     `address` is where the model was reached, without secrets, `served_model` what its server calls it;
     `served_roles` the same for the roles of the user. `privileged` marks a model that was shown the labels.
+    `memory` are the settings of its layer, `memory_server` what a third party's server says of itself and the
+    digest of its tools, `memory_snapshot` the content hash of what the test sessions read.
     `complete` is true once every session of the cell is on disk. `stale_fields` names what differed when
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
     price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came
     through MCP, or a command that was started for each session; `clients` are the programs of the latter two,
-    as they named themselves."""
+    as they named themselves. `track_settings` are those of another track than the episodes'."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -80,13 +85,18 @@ class Manifest(BaseModel):
     agent: AgentKind = "model"
     clients: list[dict[str, str]] = Field(default_factory=list[dict[str, str]])
     memory_layer: str | None
+    memory: dict[str, Any] = Field(default_factory=dict)
+    memory_server: dict[str, Any] = Field(default_factory=dict)
+    memory_snapshot: str | None = None
     seed: int | None
     agent_reasoning_effort: str | None = "on"
     hook_enabled: bool
     smoke: bool
+    trial: int = 1
     max_steps: int
     timeout: float | None
     user_sim: dict[str, Any]
+    track_settings: dict[str, Any] = Field(default_factory=dict)
     prompt_hashes: dict[str, str]
     code_hash: str
     tool_schemas_sha256: str
@@ -163,6 +173,7 @@ def new_manifest(
     address: str | None = None,
     reasoning: str | None = "on",
     user_sim: Mapping[str, Any],
+    memory: Mapping[str, Any] | None = None,
     max_steps: int,
     timeout: float | None,
 ) -> Manifest:
@@ -181,10 +192,12 @@ def new_manifest(
         privileged=model.privileged,
         agent=model.agent,
         memory_layer=key.layer,
+        memory=dict(memory or {"kind": key.layer}),
         seed=key.seed,
         agent_reasoning_effort=reasoning,
         hook_enabled=key.hook,
         smoke=key.smoke,
+        trial=key.trial,
         max_steps=max_steps,
         timeout=timeout,
         user_sim=dict(user_sim),
@@ -219,7 +232,7 @@ def gate(
     inputs = () if compatible else tuple(name for name in _INPUTS if name in existing)
     differing = tuple(name for name in (*_IDENTITY, *inputs) if existing.get(name) != now[name])
     if differing and not allow_stale:
-        raise ManifestMismatch(_explain(existing, now, differing), differing)
+        raise ManifestMismatch(explained(existing, now, differing), differing)
     return differing
 
 
@@ -240,12 +253,14 @@ def resumed(
 
 
 def _served(existing: Mapping[str, Any]) -> dict[str, Any]:
-    """What the servers called their models; held against every reply, and so not known beforehand."""
+    """What servers said of themselves; not known beforehand, and held against what they say now."""
     model, roles = existing.get("served_model"), existing.get("served_roles")
     named = cast(dict[str, Any], roles).items() if isinstance(roles, dict) else ()
     return {
         "served_model": model if isinstance(model, str) else None,
         "served_roles": {role: name for role, name in named if isinstance(name, str)},
+        "memory_server": existing.get("memory_server") or {},
+        "memory_snapshot": existing.get("memory_snapshot"),
     }
 
 
@@ -260,37 +275,6 @@ def mark_stale(path: Path, existing: Mapping[str, Any], stale: Sequence[str]) ->
 def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:
     """The manifest of a cell whose sessions are all on disk."""
     return manifest.model_copy(update={"complete": True, "cost_usd": cost_usd, "updated_at": _now()})
-
-
-def _explain(existing: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str]) -> str:
-    if "model_settings" in fields:
-        fields = [name for name in fields if name != "model_sha256"]
-    changes = "; ".join(change for name in fields for change in _changes(name, existing.get(name), now[name]))
-    return (
-        f"the cell was made by a different run: {changes}. "
-        "Start it over with --fresh, write to another --outputs folder, or go on with --allow-stale-resume"
-    )
-
-
-def _changes(name: str, was: Any, now: Any) -> Iterator[str]:
-    """Old and new value of what differs, down to the single field; a digest says less than what stands beside
-    it, and is told alone only."""
-    if not isinstance(was, dict) or not isinstance(now, dict):
-        yield f"{name} was {_short(was)}, is {_short(now)}"
-        return
-    old, new = cast(dict[str, Any], was), cast(dict[str, Any], now)
-    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-    told = [] if name == "prompt_hashes" else [key for key in keys if key != "sha256"] or keys
-    details = [change for key in told for change in _changes(f"{name}.{key}", old.get(key), new.get(key))]
-    if "." in name:
-        yield from details
-    else:
-        yield ": ".join(filter(None, (f"{name} differs in {', '.join(keys)}", ", ".join(details))))
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _now() -> str:

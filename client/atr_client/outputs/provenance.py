@@ -45,9 +45,14 @@ def collect_provenance() -> Provenance:
         code_hash=code_hash(),
         tool_schemas_sha256=schema_hash(ontology),
         tool_count=len(ontology.base_tools) + domain_tools,
-        packages={name: version(name) for name in _DISTRIBUTIONS} | {"python": platform.python_version()},
+        packages=packages(),
         scorer_version=SCORER_VERSION,
     )
+
+
+def packages() -> dict[str, str]:
+    """The versions that a run stands on, by name."""
+    return {name: version(name) for name in _DISTRIBUTIONS} | {"python": platform.python_version()}
 
 
 def episode_sha256(episode: Episode) -> str:

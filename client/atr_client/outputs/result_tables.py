@@ -1,8 +1,9 @@
-"""The result tables of a sweep."""
+"""The result tables of a sweep, as a terminal shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,43 +11,41 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from atr_client.models.meter import dollars
-from atr_client.outputs.companion_table import LEGEND, companion_table
+from atr_client.outputs.companion_table import LEGEND
 from atr_client.outputs.evaluations import read_evaluation, told_differences
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.rows import Row, made_calls
+from atr_client.outputs.rows import Row
+from atr_client.outputs.scored_cells import scored_cell
 from atr_client.outputs.user_line import user_line
-from atr_client.outputs.validity_line import rule_blind_outcomes, validity_line
+from atr_client.outputs.validity_line import rule_blind_cells, validity_line
 from atr_data import DataError
-from atr_evaluator import PayoffRow, payoff_table, pooled_companions
+from atr_evaluator.aggregate.accuracy_figures import ALL, INTERVALS, accuracy_table
+from atr_evaluator.aggregate.companion_figures import companion_table
+from atr_evaluator.aggregate.figures import ABSENT, Figure, FigureTable
+from atr_evaluator.aggregate.loss_figures import gap_table, loss_table
+from atr_evaluator.aggregate.settings import ScoredCell, Setting, groups, varying
 
 _PRIVILEGED = "was shown the answers: a reference, not a contestant"
 
 
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
-    """Test accuracy per model: one column per variant, cut by check type and by domain; the companion
-    metrics; who played the user; how it compares with guessing, for which cells below the outputs root count
-    as well; then, once, what the companion metrics mean, where trajectories and call log differ, and what
-    failed. A cell without a score counts for nothing: a variant that has no other cells shows `-`."""
+    """Test accuracy per model and setting: one column per variant, cut by check type and by domain; where
+    points are lost; the companion metrics; who played the user; how it compares with guessing, for which
+    cells below the outputs root count as well; then, once, what the rows mean, where trajectories and call
+    log differ, and what failed. A cell without a score counts for nothing: a variant that has no other cells
+    shows `-`."""
     scored = [row for row in rows if row["ok"]]
-    blind = rule_blind_outcomes(scored, root)
-    for model in sorted({row["model"] or "" for row in rows if row["ok"] or row["variant"]}):
-        of_model = [row for row in scored if (row["model"] or "") == model]
-        unscored = [row for row in rows if not row["ok"] and (row["model"] or "") == model]
-        print_table(console, _table(of_model, model, [row["variant"] for row in unscored if row["variant"]]))
-        if not of_model:
-            continue
-        print_table(console, _companions(of_model))
-        if user := user_line(of_model):
-            print_line(console, user)
-        if any(row.get("privileged") for row in of_model):
-            print_line(console, f"{model} {_PRIVILEGED}")
-        for line in validity_line(model, of_model, blind).splitlines():
-            print_line(console, line, indent="    ")
+    blind = rule_blind_cells(scored, root)
+    cells = _cells(rows)
+    names = varying(dict.fromkeys(cell.setting for cell in cells))
+    legend: dict[str, None] = {}
+    for setting in sorted({cell.setting for cell in cells}):
+        own = [cell for cell in cells if cell.setting == setting]
+        legend |= dict.fromkeys(_print_setting(console, setting.label(names), own, blind))
     if scored:
         console.print()
-        for line in LEGEND:
+        for line in [*legend, *LEGEND]:
             print_line(console, line, indent="    ")
     for row in scored:
         if row.get("verified") is False:
@@ -58,43 +57,93 @@ def print_results(console: Console, rows: Sequence[Row], root: Path | None = Non
             print_line(console, f"{what}: {row['cell_id']}: {row['error']}", indent="    ")
 
 
-def _table(rows: Sequence[Row], model: str, unscored: Sequence[str]) -> Table:
-    payoffs = payoff_table(_evaluation(row) for row in rows)
-    cuts = [row for row in payoffs if row.domain is None or row.check_type is None]
-    variants = list(dict.fromkeys([*(row.variant for row in cuts), *unscored]))
-    privileged = any(row.get("privileged") for row in rows)
-    title = f"{model} (privileged)" if privileged else model
-    table = Table(title=title, title_justify="left", box=box.SIMPLE)
-    table.add_column("% passed (tests)")
+def _print_setting(
+    console: Console, label: str, cells: Sequence[ScoredCell], blind: Sequence[ScoredCell]
+) -> Iterator[str]:
+    """Gives the lines that explain what it printed."""
+    found = groups(cells)
+    setting = found[0].setting
+    passed = accuracy_table(found, ())
+    privileged = any(cell.privileged for cell in cells)
+    title = f"{label} (privileged)" if privileged else label
+    print_table(console, _accuracy(passed, setting, title))
+    scored = [group for group in found if group.scored]
+    if not scored:
+        return
+    yield INTERVALS
+    yield from passed.notes[1:2] if any(f.value for f in passed.figures if "guess" in f.measure) else ()
+    losses, gap = loss_table(scored), gap_table(scored)
+    if losses.figures:
+        print_table(console, _losses(losses, gap, setting))
+        yield f"{losses.title}:"
+        yield from (f"  {note}" for note in (*losses.notes, *gap.notes))
+    companions = companion_table(scored)
+    variants = [group.variant for group in found]
+    print_table(console, _table(companions, setting, "beside the pass mark", variants))
+    if user := user_line([{"runs_dir": cell.folder} for group in scored for cell in group.scored]):
+        print_line(console, user)
+    if privileged:
+        print_line(console, f"{setting.model} {_PRIVILEGED}")
+    for line in validity_line(setting.model, scored, blind).splitlines():
+        print_line(console, line, indent="    ")
+
+
+def _cells(rows: Sequence[Row]) -> list[ScoredCell]:
+    """A cell without a score goes with those of its model that have one."""
+    cells = [
+        replace(scored_cell(CellFolder(Path(row["runs_dir"])), _evaluation(row)), privileged=_privileged(row))
+        for row in rows
+        if row["ok"]
+    ]
+    for row in rows:
+        if not row["ok"] and row["variant"]:
+            model, layer = row["model"] or "", row.get("memory_layer")
+            like = next((c.setting for c in cells if c.setting.model == model), None)
+            alike = (c.setting for c in cells if c.setting.model == model and c.setting.layer == layer)
+            setting = next(alike, like) or Setting(model)
+            cells.append(
+                ScoredCell(
+                    row["cell_id"], "", row["variant"], setting, privileged=_privileged(row), problem="none"
+                )
+            )
+    return cells
+
+
+def _privileged(row: Row) -> bool:
+    return bool(row.get("privileged"))
+
+
+def _accuracy(table: FigureTable, setting: Setting, title: str) -> Table:
+    shown: list[Figure] = []
+    for figure in table.figures:
+        shown.append(figure)
+        if figure.measure == ALL and figure.ends:
+            interval = Figure(setting, figure.variant, "  95% interval", 0, "text", note=figure.ends)
+            shown.append(interval)
+    kept = [figure for figure in shown if figure.value is not None or figure.note or figure.measure == ALL]
+    variants = list(dict.fromkeys(figure.variant for figure in table.figures))
+    built = _table(FigureTable(table.name, title, kept), setting, "% passed (tests)", variants)
+    built.title, built.title_justify = title, "left"
+    return built
+
+
+def _losses(losses: FigureTable, gap: FigureTable, setting: Setting) -> Table:
+    """The gap from default to the oracle stands beside the classes that explain it."""
+    renamed = [replace(figure, variant="gap", count=None) for figure in gap.figures]
+    both = [replace(figure, count=None) for figure in losses.figures] + renamed
+    variants = list(dict.fromkeys(figure.variant for figure in both))
+    return _table(FigureTable("losses", losses.title, both), setting, losses.title, variants)
+
+
+def _table(figures: FigureTable, setting: Setting, head: str, variants: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE)
+    table.add_column(head)
     for variant in variants:
         table.add_column(variant, justify="right")
-    kinds = list(dict.fromkeys((row.domain is not None, _label(row)) for row in cuts))
-    for kind in sorted(kinds, key=lambda kind: kind[0]):
-        found = {row.variant: row for row in cuts if (row.domain is not None, _label(row)) == kind}
-        table.add_row(kind[1], *(_percent(found.get(variant)) for variant in variants))
-    if not kinds:
-        table.add_row("all", *("-" for _ in variants))
-    if any(made_calls(row) for row in rows):
-        table.add_row("cost", *(_cost(rows, variant) for variant in variants))
+    cells = {(figure.measure, figure.variant): figure.short for figure in figures.figures}
+    for measure in dict.fromkeys(figure.measure for figure in figures.figures):
+        table.add_row(measure, *(cells.get((measure, variant), ABSENT) for variant in variants))
     return table
-
-
-def _cost(rows: Sequence[Row], variant: str) -> str:
-    costs = [row.get("cost_usd") for row in rows if row["variant"] == variant]
-    if not costs:
-        return "-"
-    known = [cost for cost in costs if cost is not None]
-    return dollars(sum(known)) if len(known) == len(costs) else "unknown"
-
-
-def _companions(rows: Sequence[Row]) -> Table:
-    """Scores of an older version have none."""
-    evaluations = [_evaluation(row) for row in rows]
-    blocks: dict[str, list[dict[str, Any]]] = {row.variant: [] for row in payoff_table(evaluations)}
-    for evaluation in evaluations:
-        if found := evaluation.get("companions"):
-            blocks[evaluation["variant"] or ""].append(found)
-    return companion_table({variant: pooled_companions(found) for variant, found in blocks.items()})
 
 
 def _evaluation(row: Row) -> dict[str, Any]:
@@ -103,11 +152,3 @@ def _evaluation(row: Row) -> dict[str, Any]:
     if (found := read_evaluation(CellFolder(path))) is None:
         raise DataError("is gone or damaged; score the cell again", path=path / "eval.json")
     return found
-
-
-def _label(row: PayoffRow) -> str:
-    return row.domain or row.check_type or "all"
-
-
-def _percent(row: PayoffRow | None) -> str:
-    return f"{100 * row.success / row.total:.1f} ({row.total})" if row and row.total else "-"

@@ -56,6 +56,7 @@ class CellName:
             "model": self.key.model,
             "memory_layer": self.key.layer,
             "seed": self.key.seed,
+            "trial": self.key.trial,
             "privileged": self.privileged,
             "ok": ok,
             "duration_sec": round(duration, 2),

@@ -34,7 +34,7 @@ def score_folder(
         variant=variant,
         source=source,
         cross_check=cross_check,
-        contexts_of=contexts_of(episode, record.variant or variant, record.memory_layer),
+        contexts_of=contexts_of(episode, record.variant or variant, record),
     )
     if trace_footers and source == "trajectories":
         for result in score.document["session_results"]:

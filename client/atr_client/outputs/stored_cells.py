@@ -38,9 +38,11 @@ class CellRecord(BaseModel):
     variant: str | None = None
     model: str | None = None
     memory_layer: str | None = None
+    memory: dict[str, Any] | None = None
     seed: int | None = None
     hook_enabled: bool | None = None
     smoke: bool | None = None
+    trial: int | None = None
     privileged: bool | None = None
     code_hash: str | None = None
     stale_fields: list[str] | None = None
@@ -73,6 +75,7 @@ class CellRecord(BaseModel):
                 self.seed,
                 hook,
                 smoke,
+                self.trial or 1,
             )
         except ConfigError:
             return None

@@ -114,7 +114,7 @@ async def open_environment(
 
 def unusable(call: ToolCall) -> ToolOutcome:
     """The answer to a call whose arguments could not be read: the server never sees it."""
-    return ToolOutcome(_error(f"{call.name} was not called: {call.parse_error}"), True)
+    return ToolOutcome(error_text(f"{call.name} was not called: {call.parse_error}"), True)
 
 
 def expected_tool_count(domain: str, whitelist: Sequence[str]) -> int:
@@ -133,5 +133,6 @@ def _note(result: CallToolResult) -> str | None:
     return f"dropped arguments: {', '.join(dropped)}" if dropped else None
 
 
-def _error(message: str) -> str:
+def error_text(message: str) -> str:
+    """An error as tools tell it."""
     return json.dumps({"error": message}, ensure_ascii=False)

@@ -13,13 +13,15 @@ from mcp import Client
 from mcp.types import TextContent
 
 from atr_client.errors import CellAbort
+from atr_client.session.agent_memory import SERVER, SessionMemory
 from atr_client.session.environments import CONNECTION_ERRORS
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_data.trajectory import Trajectory
-from atr_memory import MemoryLayer, MemoryStore, build_memory_server
+from atr_memory import MemoryLayer, MemoryStore, StoreError
+from atr_memory.server import build_view_server
+from atr_memory.view import MemoryView
 from atr_servers.connections import connect
-
-SERVER = "memory"
 
 
 class MemoryClient:
@@ -29,12 +31,24 @@ class MemoryClient:
     contexts: both follow from the trajectories, and would make it grow with the square of the sessions.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, view: MemoryView) -> None:
         self._client = client
+        self._view = view
 
-    async def render(self, recorder: SessionRecorder) -> str | None:
-        """The context as an agent would see it now, or None when there is nothing to remember."""
-        return (await self._call(recorder, "render_context", {}))["context"]
+    async def render(self, recorder: SessionRecorder, query: str = "") -> str | None:
+        """The context as an agent would see it now, or None when there is nothing to remember. `query` is
+        what its session is about."""
+        arguments = {"query": query} if query else {}
+        return (await self._call(recorder, "render_context", arguments))["context"]
+
+    async def session(self, recorder: SessionRecorder, query: str = "") -> SessionMemory:
+        """What a session that begins now has of the memory."""
+        context = await self.render(recorder, query)
+        try:
+            digest = self._view.seen(query) if self._view.layer.offers else context_digest(context)
+        except StoreError as error:
+            raise CellAbort("memory", recorder.session_id, str(error)) from error
+        return SessionMemory(context, digest, self._view)
 
     async def append_session(self, trajectory: Trajectory, recorder: SessionRecorder) -> None:
         messages = trajectory.model_dump(mode="json", include={"messages"})["messages"]
@@ -81,9 +95,10 @@ class MemoryClient:
 
 @asynccontextmanager
 async def open_memory(store: MemoryStore, namespace: str, layer: MemoryLayer) -> AsyncGenerator[MemoryClient]:
-    async with connect(build_memory_server(store, namespace, layer)) as client:
+    view = MemoryView(store, namespace, layer)
+    async with connect(build_view_server(view)) as client:
         await client.list_tools()
-        yield MemoryClient(client)
+        yield MemoryClient(client, view)
 
 
 def _digested(values: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 
 from atr_client.errors import CellAbort
 from atr_client.models.base import Model, ToolSpec, agent_for
 from atr_client.session.prompting import system_prompt
+from atr_client.session.readability import context_digest, rule_readability
 from atr_client.session.transcript import Transcript
 from atr_client.session.turns import Environment, SessionSettings, TurnLoop
 from atr_data.constants import FINISH_SESSION, SEND_TO_USER
@@ -17,11 +17,6 @@ from atr_ontology import input_schema, load_ontology
 from atr_user_sim.interface import SimulatedUser, UserSimFault
 
 NO_INSTRUCTION = "(no instruction)"
-
-
-def context_digest(context: str | None) -> str:
-    """SHA-256 of the memory context that a session sees; of the empty text when it sees none."""
-    return hashlib.sha256((context or "").encode()).hexdigest()
 
 
 async def run_session(
@@ -61,6 +56,7 @@ async def run_session(
         end = await loop.run()
     except UserSimFault as fault:
         raise CellAbort(fault.module, session.session_id, str(fault)) from fault
+    readable, readability = rule_readability(episode, session, variant, memory_context)
     return Trajectory(
         session_id=session.session_id,
         session_type=session.session_type,
@@ -74,6 +70,8 @@ async def run_session(
         interaction_events=transcript.events,
         reply_faults=dict(sorted(transcript.reply_faults.items())),
         context_sha256=context_digest(memory_context),
+        rule_readable=readable,
+        readability=readability,
     )
 
 

@@ -1,43 +1,41 @@
-"""The configuration of a sweep: a YAML file, checked key by key."""
+"""The configuration of a sweep: what may stand in it, checked key by key."""
 
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Collection, Mapping
-from importlib.resources import files
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
-from atr_client.errors import ConfigError
-from atr_client.models.catalogue import (
-    Catalogue,
-    ModelFacts,
-    ModelOverride,
-    Reasoning,
-    ReasoningSwitch,
-    on_off,
-)
-from atr_data.errors import DataError
+from atr_client.models.catalogue import Catalogue, Reasoning, on_off
+from atr_client.sweep.memory_config import ContextMemory, MemoryLayers
+from atr_client.sweep.model_choice import ModelChoice, ModelName
 from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS
-from atr_data.yaml_reading import read_yaml
-from atr_memory import LAYERS
 from atr_user_sim.offline import TextComparison
 
-MODEL_CATALOGUE = "models.yaml"
-"""Stands among the run configurations, and is none."""
+__all__ = [
+    "PAPER_ROLES",
+    "CellPattern",
+    "EpisodeConfig",
+    "LimitConfig",
+    "ModelChoice",
+    "Role",
+    "RunConfig",
+    "UserSimConfig",
+    "suggestion",
+]
 
 
 def _variant(name: str) -> str:
@@ -48,22 +46,22 @@ def _variant(name: str) -> str:
     return name
 
 
-def _layer(name: str) -> str:
-    if name == "native":
-        raise ValueError("a model's native memory cannot be used: sessions share the layer 'context' only")
-    if name not in LAYERS:
-        raise ValueError(f"unknown memory layer {name!r}{suggestion(name, LAYERS)}")
-    return name
-
-
 def _place(path: Path) -> Path:
     if problem := path_problem(path):
         raise ValueError(problem)
     return path
 
 
+def _listed(value: Any) -> Any:
+    return cast(Any, value) if isinstance(value, list) else [value]
+
+
 Place = Annotated[Path, AfterValidator(_place)]
-VariantName = Annotated[str, AfterValidator(_variant)]
+VariantName = Annotated[str, AfterValidator(_variant), WithJsonSchema({"enum": list(VARIANTS)})]
+Patterns = Annotated[
+    list[str], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | list[str])
+]
+Numbers = Annotated[list[int], BeforeValidator(_listed, json_schema_input_type=int | list[int])]
 
 
 class _Section(BaseModel):
@@ -131,46 +129,6 @@ class UserSimConfig(_Section):
         }
 
 
-class ModelChoice(ModelFacts):
-    """A model of the sweep: its id alone, or what this run wants of it. `reasoning` is a position of the
-    switch (left out it follows the run, null sends no reasoning setting) or the switch itself; every other
-    key of a registry entry may stand here as well. An id that begins with `cmd/` is an agent that is a
-    program: `command` says how it is called, `environment` and `pass_environment` what it gets beyond its own
-    few variables."""
-
-    id: str
-    reasoning: Annotated[Reasoning | ReasoningSwitch | None, BeforeValidator(on_off)] = None
-    temperature: float | None = Field(default=None, ge=0)
-    requests_per_minute: int | None = Field(default=None, gt=0)
-    tokens_per_minute: int | None = Field(default=None, gt=0)
-    command: list[str] | None = Field(default=None, min_length=1)
-    environment: dict[str, str] = Field(default_factory=dict[str, str])
-    pass_environment: list[str] = Field(default_factory=list[str])
-
-    @model_validator(mode="after")
-    def _only_programs_have_commands(self) -> ModelChoice:
-        if not self.id.startswith("cmd/") and (self.command or self.environment or self.pass_environment):
-            raise ValueError("command, environment and pass_environment are for ids that begin with cmd/")
-        return self
-
-    def reasoning_in(self, run: Reasoning | None) -> Reasoning | None:
-        if isinstance(self.reasoning, ReasoningSwitch) or "reasoning" not in self.model_fields_set:
-            return run
-        return self.reasoning
-
-    @property
-    def entry(self) -> ModelOverride | None:
-        """What it says about the model beyond the registry."""
-        said = self.model_dump(include=set(ModelFacts.model_fields), exclude_none=True, exclude_unset=True)
-        if isinstance(self.reasoning, ReasoningSwitch):
-            said["reasoning"] = self.reasoning.model_dump()
-        return ModelOverride.model_validate(said) if said else None
-
-
-def _choice(value: Any) -> Any:
-    return {"id": value} if isinstance(value, str) else value
-
-
 class LimitConfig(_Section):
     """`timeout` in seconds per session, `call_timeout` per model call; `cost_usd` in US dollars for the whole
     sweep, sessions of earlier runs included; the others are counts. `cells`, `test_sessions` (per cell) and
@@ -189,50 +147,52 @@ class LimitConfig(_Section):
     cost_usd: float | None = Field(default=None, ge=0)
 
 
+class CellPattern(_Section):
+    """Cells by what they are. Each key holds a glob or a list of them (`trial`: numbers); a cell matches when
+    every key that is there does."""
+
+    persona: Patterns | None = None
+    episode: Patterns | None = None
+    variant: Patterns | None = None
+    model: Patterns | None = None
+    layer: Patterns | None = None
+    trial: Numbers | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> CellPattern:
+        if not self.model_fields_set:
+            raise ValueError(f"names nothing; give some of {', '.join(CellPattern.model_fields)}")
+        return self
+
+
 class RunConfig(_Section):
-    """A sweep is every episode with every variant and every model. `reasoning` is the agents' reasoning
-    switch, `registry` adds to the models that ship with the package. `smoke` marks a trial run: its cells get
-    folders of their own and stay out of tables."""
+    """A sweep is every episode with every variant, every model and every memory layer, `trials` times;
+    `include` keeps the cells that match one of its patterns, `exclude` drops those that match one.
+    `reasoning` is the agents' reasoning switch, `registry` adds to the models that ship with the package.
+    `smoke` marks a trial run: its cells get folders of their own and stay out of tables."""
 
     name: str
+    track: Literal["episodes"] = "episodes"
     episodes: EpisodeConfig = EpisodeConfig()
     variants: list[VariantName] = Field(min_length=1)
-    models: list[Annotated[ModelChoice, BeforeValidator(_choice)]] = Field(min_length=1)
-    reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = "on"
+    models: list[ModelName] = Field(min_length=1)
+    reasoning: Annotated[
+        Reasoning | None, BeforeValidator(on_off, json_schema_input_type=Reasoning | bool | None)
+    ] = "on"
     registry: Catalogue = Catalogue()
     user_sim: UserSimConfig = UserSimConfig()
     limits: LimitConfig = LimitConfig()
     hook: bool = False
-    memory_layer: Annotated[str, AfterValidator(_layer)] = "context"
+    memory: MemoryLayers = Field(
+        default=[ContextMemory()], validation_alias=AliasChoices("memory", "memory_layer")
+    )
+    trials: int = Field(default=1, ge=1)
+    include: list[CellPattern] = []
+    exclude: list[CellPattern] = []
     outputs: Place = Path("outputs")
     traces: bool = True
     compatible: bool = False
     smoke: bool = False
-
-
-def load_config(name: str | os.PathLike[str]) -> RunConfig:
-    """Reads a configuration by path, or by the name of one that ships with the package.
-
-    Raises ConfigError in one line: which file, which key, and why.
-    """
-    path = _find(os.fspath(name))
-    try:
-        raw = read_yaml(path)
-    except DataError as error:
-        raise ConfigError(str(error)) from error
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{path}: expected keys and values at the top, found {type(raw).__name__}")
-    try:
-        return RunConfig.model_validate(raw)
-    except ValidationError as error:
-        raise ConfigError(f"{path}: {first_problem(error)}") from error
-
-
-def packaged_configs() -> dict[str, Path]:
-    """The run configurations that ship with the package, by name."""
-    inside = Path(str(files("atr_client"))) / "configs"
-    folder = inside if inside.is_dir() else Path(str(files("atr_client"))).parent.parent / "configs"
-    return {path.stem: path for path in sorted(folder.glob("*.yaml")) if path.name != MODEL_CATALOGUE}
 
 
 def suggestion(word: str, known: Collection[str]) -> str:
@@ -240,41 +200,3 @@ def suggestion(word: str, known: Collection[str]) -> str:
     if near := difflib.get_close_matches(word, known, n=1):
         return f"; did you mean {near[0]!r}?"
     return f"; one of: {', '.join(known)}"
-
-
-def _find(name: str) -> Path:
-    if problem := path_problem(name):
-        raise ConfigError(problem)
-    path = Path(name)
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return path
-    packaged = packaged_configs()
-    if name not in packaged:
-        raise ConfigError(f"no configuration {name!r}{suggestion(name, list(packaged))}")
-    return packaged[name]
-
-
-def first_problem(error: ValidationError) -> str:
-    """`key: reason` for the first of what is wrong, and how much more there is."""
-    problems = error.errors()
-    problem = problems[0]
-    key = ".".join(str(part) for part in problem["loc"])
-    reason = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        *parents, wrong = problem["loc"]
-        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents))}"
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{key}: {reason}{more}"
-
-
-def _keys_at(parents: list[Any]) -> list[str]:
-    """The keys that a section may have; `parents` is the way to it."""
-    found: Any = RunConfig
-    for parent in parents:
-        if isinstance(found, type) and issubclass(found, BaseModel):
-            found = found.model_fields[parent].annotation
-        else:
-            found = get_args(found)[-1]
-        while get_origin(found) in (Annotated, Union, UnionType):
-            found = get_args(found)[0]
-    return list(cast(type[BaseModel], found).model_fields)

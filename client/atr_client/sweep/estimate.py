@@ -101,20 +101,24 @@ class Measured:
         return _scaled(DEFAULTS[name, role], sessions), "defaults"
 
 
+@dataclass(frozen=True, slots=True)
+class CellOutlook:
+    """A cell to come. `spec` is how its model is reached; None for one that is offline and costs nothing."""
+
+    episode: Episode
+    model_id: str
+    variant: str
+    spec: RemoteSpec | None
+
+
 def estimate(
-    agents: Sequence[tuple[str, RemoteSpec | None]],
-    roles: Mapping[Role, RemoteSpec],
-    episodes: Sequence[Episode],
-    variants: Sequence[str],
-    measured: Measured,
+    cells: Sequence[CellOutlook], roles: Mapping[Role, RemoteSpec], measured: Measured
 ) -> list[Estimate]:
-    """One line per model and variant, whole cells from the start. An agent is a model id and how it is
-    reached; None for one that is offline and costs nothing."""
-    return [
-        _estimate(model_id, spec, roles, episodes, variant, measured)
-        for model_id, spec in agents
-        for variant in variants
-    ]
+    """One line per model and variant, whole cells from the start."""
+    alike: dict[tuple[str, str], list[CellOutlook]] = {}
+    for cell in cells:
+        alike.setdefault((cell.model_id, cell.variant), []).append(cell)
+    return [_estimate(some, roles, measured) for some in alike.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,43 +135,29 @@ class Stop:
 
 
 def budget_stop(
-    agents: Sequence[tuple[str, RemoteSpec | None]],
-    roles: Mapping[Role, RemoteSpec],
-    episodes: Sequence[Episode],
-    variants: Sequence[str],
-    measured: Measured,
-    *,
-    limit: float,
+    cells: Sequence[CellOutlook], roles: Mapping[Role, RemoteSpec], measured: Measured, *, limit: float
 ) -> Stop | None:
     """Where the costs to be expected reach the limit, cell by cell in the order of a sweep; None when they do
     not. Cells of an unknown price count for nothing."""
-    cells = [
-        (episode, line)
-        for episode in episodes
-        for line in estimate(agents, roles, [episode], variants, measured)
-    ]
-    sessions = sum(line.sessions for _, line in cells)
+    lines = [_estimate([cell], roles, measured) for cell in cells]
+    sessions = sum(line.sessions for line in lines)
     spent, done = 0.0, 0
-    for number, (episode, line) in enumerate(cells, start=1):
+    for number, (cell, line) in enumerate(zip(cells, lines, strict=True), start=1):
         cost = line.usage.cost_usd or 0.0
         if cost and spent + cost >= limit:
             begun = min(line.sessions, math.ceil((limit - spent) / cost * line.sessions))
             if done + begun == sessions:
                 return None
-            place = (episode.episode_id, line.model_id, line.variant)
+            place = (cell.episode.episode_id, line.model_id, line.variant)
             return Stop(number, len(cells), *place, done + begun, sessions)
         spent, done = spent + cost, done + line.sessions
     return None
 
 
-def _estimate(
-    model_id: str,
-    spec: RemoteSpec | None,
-    roles: Mapping[Role, RemoteSpec],
-    episodes: Sequence[Episode],
-    variant: str,
-    measured: Measured,
-) -> Estimate:
+def _estimate(cells: Sequence[CellOutlook], roles: Mapping[Role, RemoteSpec], measured: Measured) -> Estimate:
+    """Of cells with one model in one variant."""
+    model_id, variant, spec = cells[0].model_id, cells[0].variant, cells[0].spec
+    episodes = [cell.episode for cell in cells]
     learning = 0 if VARIANTS[variant].is_oracle else sum(len(e.learning_sessions) for e in episodes)
     tests = sum(len(e.test_sessions) for e in episodes)
     parts: list[tuple[RemoteModel, str, str, int]] = []

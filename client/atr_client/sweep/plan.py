@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,28 +10,29 @@ from typing import Any
 
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cell.definition import Cell, CellOptions, SessionRunner
-from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
+from atr_client.cell.episode_runner import EpisodeRunner, UserMaker
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.models.base import Model
+from atr_client.models.catalogue import packaged_catalogue
 from atr_client.models.meter import Meter
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
 from atr_client.outputs.provenance import collect_provenance, episode_sha256
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.commands import DEFAULT_TIMEOUT, CommandEntry, CommandPlayers
-from atr_client.sweep.config import ModelChoice, Role, RunConfig
-from atr_client.sweep.endpoints import ModelClients, RemoteSpec
+from atr_client.sweep.config import CellPattern, ModelChoice, RunConfig
+from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.memory_layers import layer_of
 from atr_client.sweep.other_personas import OtherPersonas
-from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, role_specs, taught
-from atr_client.sweep.simulated_users import chosen_classifier, known_lines, model_users
-from atr_data import Episode, packaged_episodes_dir, select_episodes
+from atr_client.sweep.places import episodes_folder
+from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, find_model, role_specs, taught
+from atr_client.sweep.selection import Selection
+from atr_client.sweep.simulated_users import known_lines, recorded_user, users_of_cells
+from atr_data import Episode, select_episodes
 from atr_data.shuffle import reordered
+from atr_memory import MemoryLayer
 from atr_user_sim.lines import RuleLines
-from atr_user_sim.offline.figures import offline_user_record
-
-EPISODES_VARIABLE = "ATR_EPISODES"
-OUTPUTS_VARIABLE = "ATR_OUTPUTS_ROOT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,117 +47,164 @@ class Overrides:
     trace_footers: bool = True
 
 
-def episodes_folder(
-    config: RunConfig, option: Path | None = None, environment: Mapping[str, str] = os.environ
-) -> Path:
-    """The option, else the configuration, else ATR_EPISODES, else the episodes that ship with the package.
-
-    Raises ConfigError when the configuration wants a folder and nobody names one.
-    """
-    if folder := option or config.episodes.folder:
-        return folder
-    if from_environment := environment.get(EPISODES_VARIABLE):
-        return Path(from_environment)
-    if config.episodes.needs_folder:
-        raise ConfigError(
-            f"{config.name}: name the folder of the episodes with --episodes DIR or {EPISODES_VARIABLE}"
-        )
-    return packaged_episodes_dir()
-
-
-def outputs_root(
-    config: RunConfig, option: Path | None = None, environment: Mapping[str, str] = os.environ
-) -> Path:
-    """The option, else ATR_OUTPUTS_ROOT, else the configuration."""
-    if option:
-        return option
-    from_environment = environment.get(OUTPUTS_VARIABLE)
-    return Path(from_environment) if from_environment else config.outputs
-
-
-def check_writable(root: Path) -> None:
-    """Creates the folder if need be. Raises ConfigError when nothing can be written there."""
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=root, prefix=".write-test-"):
-            pass
-    except OSError as error:
-        raise ConfigError(f"outputs folder {root} cannot be written to: {error.strerror}") from error
-
-
 def plan_cells(
     config: RunConfig,
     root: Path,
     overrides: Overrides | None = None,
     clients: ModelClients | None = None,
     commands: CommandPlayers | None = None,
+    selection: Selection | None = None,
 ) -> list[Cell]:
-    """The cells of a configuration: every episode with every model and every variant, in this order.
+    """The cells of a configuration: every episode with every model, every variant, every layer and every
+    trial, in this order, as far as `selection` wants them (by default the configuration's own).
 
     `clients` call the remote models; whoever gives them closes them after the sweep. `commands` plays with
     agents that are programs.
-    Raises ConfigError for an unknown model or for two cells that would share a folder, and DataError for
-    episodes that cannot be used.
+    Raises ConfigError for an unknown model, for two cells that would share a folder and when no cell is
+    wanted, and DataError for episodes that cannot be used.
     """
-    overrides = overrides or Overrides()
-    clients = clients or ModelClients(config.limits)
-    folder = episodes_folder(config, overrides.episodes)
-    options = CellOptions(
-        test_sessions=config.limits.test_sessions,
-        fresh=overrides.fresh,
-        compatible=config.compatible or overrides.compatible,
-        allow_stale_resume=overrides.allow_stale_resume,
-        traces=config.traces,
-        trace_footers=overrides.trace_footers,
-    )
-    settings = SessionSettings(config.limits.max_steps, config.limits.timeout, config.hook)
-    provenance = collect_provenance()
-    models, roles = chosen_models(config), role_specs(config)
-    lines: dict[str, RuleLines] = {}
-    users_of = users_of_cells(config, roles, clients, lines)
+    planner = _Planner(config, root, overrides or Overrides(), clients, commands)
+    selection = selection or Selection(config)
     cells: dict[str, Cell] = {}
-    others = OtherPersonas(folder, config.episodes.shuffle_references)
-    for path in select_episodes(config.episodes.select, folder):
-        on_file = load_playable(path)
-        digest = episode_sha256(on_file)
-        known = {} if roles else known_lines(on_file, path)
-        lines.update(known)
-        user_sim = recorded_user(config, roles, clients, known)
-        episode = reordered(on_file, config.episodes.shuffle_references)
-        for entry in (taught(entry, partial(others.than, episode, path)) for entry in models):
-            for variant in config.variants:
-                key = CellKey.of(
-                    episode,
-                    variant=variant,
-                    model=entry.model_id,
-                    layer=config.memory_layer,
-                    hook=config.hook,
-                    smoke=config.smoke,
-                )
-                cell_settings = _settings(settings, entry)
-                manifest = new_manifest(
-                    key,
-                    provenance,
-                    episode_path=str(path.resolve()),
-                    episode_sha256=digest,
-                    shuffle_references=config.episodes.shuffle_references,
-                    model=entry.identity,
-                    address=clients.address(entry.spec) if isinstance(entry, RemoteEntry) else None,
-                    reasoning=entry.reasoning,
-                    user_sim=user_sim,
-                    max_steps=config.limits.max_steps,
-                    timeout=cell_settings.timeout,
-                )
-                runner_of = partial(_runner, episode, variant, users_of(key), cell_settings, clients.meter)
-                if not isinstance(entry, CommandEntry):
-                    players = runner_of(entry.agent(key, clients))
-                elif commands:
-                    players = commands(entry.spec, key.folder(root), runner_of, cell_settings.timeout)
-                else:
-                    raise ConfigError(f"{entry.model_id} is a program, which is not run here")
-                cell = Cell(key, episode, key.folder(root), manifest, players, options, clients.served)
-                _add(cells, cell)
+    for path in select_episodes(config.episodes.select, planner.folder):
+        for cell in planner.cells(path, selection):
+            _add(cells, cell)
+    if not cells:
+        raise ConfigError(f"{config.name}: include and exclude leave no cell")
     return list(cells.values())
+
+
+def cell_keys(config: RunConfig, episode: Episode, model_id: str) -> list[CellKey]:
+    """The cells of one episode with one model."""
+    return [
+        CellKey.of(
+            episode,
+            variant=variant,
+            model=model_id,
+            layer=memory.layer_name,
+            hook=config.hook,
+            smoke=config.smoke,
+            trial=trial,
+        )
+        for variant in config.variants
+        for memory in config.memory
+        for trial in range(1, config.trials + 1)
+    ]
+
+
+def null_config(config: RunConfig) -> RunConfig:
+    """The same sweep with the rule-blind models that it lacks. They learn nothing, so they play the variant
+    without learning sessions, once."""
+    chosen = {choice.id for choice in config.models}
+    lacking = [ModelChoice(id=name) for name in RULE_BLIND_MODELS if name not in chosen]
+    people = [
+        CellPattern(persona=pattern.persona or ["*"], episode=pattern.episode) for pattern in config.include
+    ]
+    changes = {
+        "models": lacking,
+        "variants": ["oracle_target"],
+        "memory": config.memory[:1],
+        "trials": 1,
+        "include": people,
+        "exclude": [],
+    }
+    return config.model_copy(update=changes)
+
+
+class _Planner:
+    """What the cells of a sweep have in common."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        root: Path,
+        overrides: Overrides,
+        clients: ModelClients | None,
+        commands: CommandPlayers | None,
+    ) -> None:
+        limits = config.limits
+        self.folder = episodes_folder(config, overrides.episodes)
+        self._config, self._root, self._commands = config, root, commands
+        self._clients = clients or ModelClients(limits)
+        self._options = CellOptions(
+            test_sessions=limits.test_sessions,
+            fresh=overrides.fresh,
+            compatible=config.compatible or overrides.compatible,
+            allow_stale_resume=overrides.allow_stale_resume,
+            traces=config.traces,
+            trace_footers=overrides.trace_footers,
+        )
+        self._settings = SessionSettings(limits.max_steps, limits.timeout, config.hook)
+        self._provenance = collect_provenance()
+        self._models, self._roles = chosen_models(config), role_specs(config)
+        self._lines: dict[str, RuleLines] = {}
+        self._users_of = users_of_cells(config, self._roles, self._clients, self._lines)
+        self._others = OtherPersonas(self.folder, config.episodes.shuffle_references)
+
+    def cells(self, path: Path, selection: Selection) -> Iterator[Cell]:
+        """Those of one episode."""
+        seed = self._config.episodes.shuffle_references
+        on_file = load_playable(path)
+        episode = reordered(on_file, seed)
+        known = {} if self._roles else known_lines(on_file, path)
+        self._lines.update(known)
+        of_the_episode = {
+            "episode_path": str(path.resolve()),
+            "episode_sha256": episode_sha256(on_file),
+            "shuffle_references": seed,
+            "user_sim": recorded_user(self._config, self._roles, self._clients, known),
+        }
+        for entry in self._models:
+            keys = [k for k in cell_keys(self._config, episode, entry.model_id) if selection.wants(k)]
+            agent = taught(entry, partial(self._others.than, episode, path)) if keys else entry
+            for key in keys:
+                yield self._cell(key, agent, episode, of_the_episode)
+
+    def _cell(self, key: CellKey, entry: Entry, episode: Episode, of_the_episode: dict[str, Any]) -> Cell:
+        settings = _settings(self._settings, entry)
+        agent = None if isinstance(entry, CommandEntry) else entry.agent(key, self._clients)
+        memory = self._memory(key, agent)
+        manifest = new_manifest(
+            key,
+            self._provenance,
+            **of_the_episode,
+            model=entry.identity,
+            address=self._clients.address(entry.spec) if isinstance(entry, RemoteEntry) else None,
+            reasoning=entry.reasoning,
+            memory=memory.settings,
+            max_steps=settings.max_steps,
+            timeout=settings.timeout,
+        )
+        folder = key.folder(self._root)
+        runner_of = partial(_runner, episode, key.variant, self._users_of(key), settings, self._clients.meter)
+        if agent is not None:
+            players = runner_of(agent)
+        elif isinstance(entry, CommandEntry) and self._commands:
+            players = self._commands(entry.spec, folder, runner_of, settings.timeout)
+        else:
+            raise ConfigError(f"{entry.model_id} is a program, which is not run here")
+        return Cell(
+            key,
+            episode,
+            folder,
+            manifest,
+            players,
+            self._options,
+            self._clients.served,
+            memory=memory,
+        )
+
+    def _memory(self, key: CellKey, agent: Model | None) -> MemoryLayer:
+        choice = next(choice for choice in self._config.memory if choice.layer_name == key.layer)
+        catalogue = packaged_catalogue().extended(self._config.registry)
+
+        def model_of(model_id: str) -> Model:
+            found = find_model(ModelChoice(id=model_id), catalogue, where="memory.extractor")
+            if isinstance(found, CommandEntry):
+                raise ConfigError(f"memory.extractor: {model_id} is a program")
+            return found.agent(key, self._clients)
+
+        return layer_of(choice, agent, model_of)
 
 
 def _runner(
@@ -172,49 +218,6 @@ def _settings(settings: SessionSettings, entry: Entry) -> SessionSettings:
     if isinstance(entry, CommandEntry) and settings.timeout is None:
         return replace(settings, timeout=DEFAULT_TIMEOUT)
     return settings
-
-
-def null_config(config: RunConfig) -> RunConfig:
-    """The same sweep with the rule-blind models that it lacks. They learn nothing, so they play the variant
-    without learning sessions."""
-    chosen = {choice.id for choice in config.models}
-    lacking = [ModelChoice(id=name) for name in RULE_BLIND_MODELS if name not in chosen]
-    return config.model_copy(update={"models": lacking, "variants": ["oracle_target"]})
-
-
-def users_of_cells(
-    config: RunConfig,
-    roles: Mapping[Role, RemoteSpec],
-    clients: ModelClients,
-    lines: Mapping[str, RuleLines],
-) -> Callable[[CellKey], UserMaker]:
-    """Makes the users of one cell's sessions, given its key. `lines` are those of all episodes: one
-    classifier serves the sweep, so that each pool is read once."""
-    if roles:
-        return lambda key: model_users(roles, clients, key.cell_id)
-    offline = offline_users(chosen_classifier(config.user_sim.comparison, lines))
-    return lambda _: offline
-
-
-def recorded_user(
-    config: RunConfig,
-    roles: Mapping[Role, RemoteSpec],
-    clients: ModelClients,
-    lines: Mapping[str, RuleLines],
-) -> dict[str, Any]:
-    """Who plays the user, as the manifest has it."""
-    if not roles:
-        return offline_user_record(config.user_sim.comparison, lines)
-    recorded = {
-        role: {
-            "model": spec.model.model_id,
-            "address": clients.address(spec),
-            "settings": spec.settings,
-            "sha256": spec.settings_sha256,
-        }
-        for role, spec in roles.items()
-    }
-    return {"make": "model", **recorded}
 
 
 def _add(cells: dict[str, Cell], cell: Cell) -> None:

@@ -63,7 +63,9 @@ class RemoteEntry:
         return ModelIdentity(self.spec.settings_sha256, settings=self.spec.settings)
 
     def agent(self, key: CellKey, clients: ModelClients) -> Model:
-        return remote_agent(clients.client(self.spec), key.cell_id, key.seed, self.spec.temperature)
+        """Each trial has a seed of its own, where seeds are sent."""
+        seed = None if key.seed is None else key.seed + key.trial - 1
+        return remote_agent(clients.client(self.spec), key.cell_id, seed, self.spec.temperature)
 
 
 Entry = ModelEntry | RemoteEntry | CommandEntry

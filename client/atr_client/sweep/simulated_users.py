@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from atr_client.cell.episode_runner import UserMaker
+from atr_client.cell.episode_runner import UserMaker, offline_users
 from atr_client.errors import ConfigError
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
-from atr_client.sweep.config import Role
+from atr_client.outputs.layout import CellKey
+from atr_client.sweep.config import Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode, LearningSession
 from atr_data.errors import DataError
@@ -24,6 +27,7 @@ from atr_user_sim import (
 from atr_user_sim.lines import RuleLines, lines_beside, load_lines, official_lines
 from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_encoder
 from atr_user_sim.offline.encoder import Encoder
+from atr_user_sim.offline.figures import offline_user_record
 
 
 def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
@@ -63,9 +67,44 @@ def known_lines(episode: Episode, path: Path) -> dict[str, RuleLines]:
     official rules, when they cover all its rules. Raises DataError for a file that is none or lacks a rule.
     """
     beside = lines_beside(path, episode.persona_id)
-    found = load_lines(beside) if beside.is_file() else official_lines()
+    found = load_lines(beside) if os.path.lexists(beside) else official_lines()
     rules = sorted({rule.rule_id for rule in episode.rules})
     missing = [rule for rule in rules if rule not in found]
-    if missing and beside.is_file():
+    if missing and os.path.lexists(beside):
         raise DataError("no lines for this rule", path=beside, key=missing[0])
     return {} if missing else {rule: found[rule] for rule in rules}
+
+
+def users_of_cells(
+    config: RunConfig,
+    roles: Mapping[Role, RemoteSpec],
+    clients: ModelClients,
+    lines: Mapping[str, RuleLines],
+) -> Callable[[CellKey], UserMaker]:
+    """Makes the users of one cell's sessions, given its key. `lines` are those of all episodes: one
+    classifier serves the sweep, so that each pool is read once."""
+    if roles:
+        return lambda key: model_users(roles, clients, key.cell_id)
+    offline = offline_users(chosen_classifier(config.user_sim.comparison, lines))
+    return lambda _: offline
+
+
+def recorded_user(
+    config: RunConfig,
+    roles: Mapping[Role, RemoteSpec],
+    clients: ModelClients,
+    lines: Mapping[str, RuleLines],
+) -> dict[str, Any]:
+    """Who plays the user, as the manifest has it."""
+    if not roles:
+        return offline_user_record(config.user_sim.comparison, lines)
+    recorded = {
+        role: {
+            "model": spec.model.model_id,
+            "address": clients.address(spec),
+            "settings": spec.settings,
+            "sha256": spec.settings_sha256,
+        }
+        for role, spec in roles.items()
+    }
+    return {"make": "model", **recorded}

@@ -58,6 +58,9 @@ BASELINES: dict[str, Make] = {
     "offline/oracle": lambda user, others: Oracle(),
 }
 
+PRIVILEGED = ("offline/reader-4", "offline/reader-16", "offline/oracle")
+"""Those that are shown gold of the days they play: readers the labels of scenes, the oracle the needs."""
+
 
 def make_baseline(name: str, user: User, users: Sequence[User]) -> Chooser:
     """A fresh player for one user. Raises KeyError for a name that is none of BASELINES."""

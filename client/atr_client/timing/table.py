@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from atr_client.models.meter import dollars
 from atr_client.timing.gates import Gate
 
-_COLUMNS = ("utility", "P_T", "R_T", "F1_T", "F1_E2E", "content", "false_alarms_per_hour", "assists", "needs")
+_COLUMNS = ("P_T", "R_T", "F1_T", "F1_E2E", "content", "false_alarms_per_hour", "assists", "needs")
 _SAME = ("rules", "set_sha256")
 
 
-def render_table(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """One row per player in Markdown, and the guess bound below.
+def render_table(
+    results: Mapping[str, Mapping[str, Any]], costs: Mapping[str, float | None] | None = None
+) -> str:
+    """One row per player in Markdown, and the guess bound below. `costs` in US dollars, None: unknown; their
+    column is there when something was paid.
 
     Raises ValueError when results differ in a rule or the set: they do not belong in one table.
     """
@@ -21,8 +25,14 @@ def render_table(results: Mapping[str, Mapping[str, Any]]) -> str:
     first = next(iter(results.values()))
     if any(result[key] != first[key] for result in results.values() for key in _SAME):
         raise ValueError("results of different rules or sets do not belong in one table")
-    rows = [("player", *_COLUMNS), tuple("---" for _ in range(len(_COLUMNS) + 1))]
-    rows += [(name, *(_cell(result[column]) for column in _COLUMNS)) for name, result in results.items()]
+    known: Mapping[str, float | None] = costs or {}
+    paid = known if any(cost != 0 for cost in known.values()) else {}
+    names = ("player", "utility", "95 %", *_COLUMNS, *(["cost"] if paid else []))
+    rows = [names, tuple("---" for _ in names)]
+    for name, result in results.items():
+        cells = [_cell(result["utility"]), _interval(result["utility_interval"])]
+        cells += [_cell(result[column]) for column in _COLUMNS]
+        rows.append((name, *cells, *([_dollars(paid.get(name))] if paid else [])))
     bounds = ", ".join(f"{bound} at lambda {cost}" for cost, bound in first["guess_bound"].items())
     rules = ", ".join(f"{name} {value:g}" for name, value in first["rules"].items())
     notes = "Replay is open loop: an offer changes nothing that follows."
@@ -41,6 +51,14 @@ def render_gates(gates: Sequence[Gate], means: Mapping[str, float]) -> str:
 
 def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+
+
+def _interval(bounds: Sequence[float] | None) -> str:
+    return "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else dollars(cost)
 
 
 def _cell(value: object) -> str:

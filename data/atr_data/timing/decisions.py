@@ -31,6 +31,9 @@ class Decision(TimingRecord):
     implicit: bool = False
 
 
+SittingStatus = Literal["finished", "aborted", "running"]
+
+
 class SittingLog(TimingRecord):
     """The decisions of one sitting, in order. An incomplete one is scored all the same, as silence."""
 
@@ -38,5 +41,5 @@ class SittingLog(TimingRecord):
     sitting_id: Identifier
     stream_sha256: str
     decisions: tuple[Decision, ...] = ()
-    status: Literal["finished", "aborted", "running"] = "finished"
+    status: SittingStatus = "finished"
     protocol_errors: dict[str, int] = Field(default_factory=dict[str, int])

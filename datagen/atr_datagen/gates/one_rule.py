@@ -54,7 +54,7 @@ def _planned(compiled: Compiled, file: SourceFile, key: str) -> Iterator[tuple[W
     """S4 where a plan lies beside the folder of the source and knows the persona."""
     path = Path(file.document.file).resolve()
     table = path.parent.parent / "plan.csv"
-    planned = read_plan(table).persona(path.stem) if table.is_file() else None
+    planned = read_plan(table).persona(path.stem) if table.exists() else None
     place = file.keys.index(key)
     if planned is None or place >= len(planned.rules):
         return

@@ -109,7 +109,7 @@ def _planned(compiled: Sequence[Compiled]) -> GateResult:
     """S4 for the personas of `plan.csv` beside the folder of sources; without one, nothing is looked at."""
     folders = {FilePath(c.document.file).resolve().parent.parent for c in compiled}
     files = [folder / "plan.csv" for folder in sorted(folders)]
-    plans = {file.parent: read_plan(file) for file in files if file.is_file()}
+    plans = {file.parent: read_plan(file) for file in files if file.exists()}
 
     def looked_at() -> Iterator[tuple[Compiled, list[tuple[Path, str]]]]:
         for c in compiled:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atr_data.errors import DataError
+from atr_data.yaml_reading import read_yaml_text
 from atr_datagen.readings.sheet import Kind
 
 _ANSWER = re.compile(r"([A-Z])(?:\s+(confirm))?")
@@ -45,10 +45,7 @@ class Reading:
     def read(cls, path: Path) -> Self:
         """Raises DataError with the place of what is no answer."""
         try:
-            raw = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # all text, codes too
-            file = _File.model_validate(raw)
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise DataError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from error
+            file = _File.model_validate(read_yaml_text(path))  # codes may look like numbers
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(map(str, first["loc"])) or "file"

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atr_data.timing.decisions import Assist, Decision, SittingLog
+from atr_data.timing.decisions import Assist, Decision, SittingLog, SittingStatus
 from atr_data.timing.events import Stream, WorkEvent
 
 MemoryMode = Literal["off", "search", "priors", "own"]
+Observation = Literal["text", "text+screenshots"]
 ErrorCode = Literal[
     "no_sitting",
     "finished",
@@ -76,6 +77,18 @@ class SittingState:
         """Decisions still to be made."""
         return sum(not event.self_help for event in self.events[max(0, self._place) :])
 
+    @property
+    def decided(self) -> int:
+        """Decisions made so far."""
+        return len(self._decisions)
+
+    @property
+    def status(self) -> SittingStatus:
+        """`running` until the last decision is made or the sitting is aborted."""
+        if self._aborted:
+            return "aborted"
+        return "finished" if self._ended else "running"
+
     def start(self) -> Step:
         """Raises Refused when the sitting has begun."""
         if self._started:
@@ -126,13 +139,12 @@ class SittingState:
 
     def log(self) -> SittingLog:
         """What was decided so far."""
-        ended: Literal["finished", "aborted", "running"] = "finished" if self._ended else "running"
         return SittingLog(
             user_id=self.stream.header.user_id,
             sitting_id=self.sitting.sitting_id,
             stream_sha256=self.stream.header.sha256,
             decisions=tuple(self._decisions.values()),
-            status="aborted" if self._aborted else ended,
+            status=self.status,
             protocol_errors=dict(self._errors),
         )
 

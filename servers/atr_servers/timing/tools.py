@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,7 +25,7 @@ from atr_servers.timing.decision_arguments import (
 )
 from atr_servers.timing.past_search import PastSearch
 from atr_servers.timing.showing import shown
-from atr_servers.timing.sitting import ERRORS_IN_A_ROW, MemoryMode, Refused, SittingState, Step
+from atr_servers.timing.sitting import ERRORS_IN_A_ROW, MemoryMode, Observation, Refused, SittingState, Step
 
 DEFAULT_WINDOW = 300
 WINDOWS = (10, 30, 60, 120, 300, 600)
@@ -49,9 +50,11 @@ class Workstream:
         memory: MemoryMode = "off",
         history_window_s: int = DEFAULT_WINDOW,
         priors: Priors | None = None,
+        observation: Observation = "text",
     ) -> None:
-        """Raises KeyError for an unknown sitting, ValueError for a window that is none of WINDOWS or for mode
-        `priors` without any."""
+        """`observation` with screenshots names their files, as relative paths that nobody here opens. Raises
+        KeyError for an unknown sitting, ValueError for a window that is none of WINDOWS or for mode `priors`
+        without any."""
         if history_window_s not in WINDOWS:
             raise ValueError(f"history_window_s is {history_window_s}, one of {WINDOWS}")
         if memory == "priors" and priors is None:
@@ -60,6 +63,7 @@ class Workstream:
         self.memory: MemoryMode = memory
         self.window = history_window_s
         self._priors = priors
+        self._shown = partial(shown, screenshots=observation != "text")
         self._search: PastSearch | None = None
 
     @property
@@ -108,6 +112,11 @@ class Workstream:
         step = self.state.decide(arguments.event_id, None, arguments.confidence, arguments.for_events)
         return self._released(step)
 
+    def implicit_silence(self) -> dict[str, Any]:
+        """For the harness, when the agent answered with text in place of a call. Raises Refused when there is
+        nothing to decide on."""
+        return self._released(self.state.pass_silently())
+
     def assist(self, arguments: AssistArguments) -> dict[str, Any]:
         offer = Assist(
             intent=arguments.intent, target=arguments.target, slots=arguments.slots, query=arguments.query
@@ -122,7 +131,7 @@ class Workstream:
         current = self._now()
         seconds = min(float(arguments.seconds), float(self.window))
         events = [
-            shown(event)
+            self._shown(event)
             for event in self.state.released
             if (current.t_release - event.t_release).total_seconds() <= seconds
         ]
@@ -133,7 +142,7 @@ class Workstream:
         if self._search is None:
             self._search = PastSearch(self.state.stream.events)
         found = self._search.search(arguments.query, arguments.k, current)
-        return {"events": [shown(event) for event in found]}
+        return {"events": [self._shown(event) for event in found]}
 
     def habits(self, arguments: Habits) -> dict[str, Any]:
         current = self._now()
@@ -150,8 +159,8 @@ class Workstream:
 
     def _released(self, step: Step) -> dict[str, Any]:
         return {
-            "passed": [shown(event) for event in step.passed],
-            "current": shown(step.current) if step.current else None,
+            "passed": [self._shown(event) for event in step.passed],
+            "current": self._shown(step.current) if step.current else None,
             "decisions_left": self.state.left,
         }
 

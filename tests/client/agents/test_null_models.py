@@ -16,7 +16,7 @@ from atr_client.agents.reading import Row
 from atr_client.errors import ManifestMismatch
 from atr_client.models.base import ToolSpec
 from atr_client.outputs.manifest import gate
-from atr_client.sweep.config import load_config
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
 from atr_client.sweep.sweep_runner import run_sweep
 from atr_data import load_trajectory

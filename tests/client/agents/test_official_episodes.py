@@ -7,6 +7,7 @@ from pathlib import Path
 
 from atr_client.agents.gold import gold_model
 from atr_client.cell.episode_runner import EpisodeRunner, offline_users
+from atr_client.session.agent_memory import SessionMemory
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import SessionSettings
 from atr_data import load_episode, select_episodes
@@ -28,7 +29,11 @@ async def test_gold_ends_every_learning_session_and_passes_every_test(
         with CallLog(tmp_path / f"{episode.persona_id}.jsonl") as log:
             for session in [*episode.learning_sessions, *episode.test_sessions]:
                 recorder = SessionRecorder(log, 1, session.session_id, session.session_type, "default")
-                trajectories.append(await play(session, memory_context=None, recorder=recorder))
+                trajectories.append(
+                    await play(
+                        session, memory=SessionMemory.of_text(None).unopened(recorder), recorder=recorder
+                    )
+                )
         endings.update(trajectory.termination_reason for trajectory in trajectories)
         metrics = evaluate_episode(episode, trajectories, "default")["metrics"]
         passed, total = passed + metrics["success_count"], total + metrics["total_test"]

@@ -45,7 +45,11 @@ async def test_it_plays_what_a_cell_plays(tmp_path: Path, variant: str, layer: s
     await run_cell(cell)
     played = await play_episode(str(EPISODE), variant, asker(), memory=layer)
     on_disk = [load_trajectory(cell.folder.trajectory(t.session_id)) for t in played.trajectories]
-    unlike: Any = {"duration_seconds": True, "messages": {"__all__": {"timestamp"}}}
+    unlike: Any = {
+        "duration_seconds": True,
+        "memory_use": {"seconds"},
+        "messages": {"__all__": {"timestamp"}},
+    }
     assert [t.model_dump(exclude=unlike) for t in played.trajectories] == [
         t.model_dump(exclude=unlike) for t in on_disk
     ]

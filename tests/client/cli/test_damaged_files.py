@@ -12,6 +12,7 @@ from atr_client.cli.app import main as client_main
 from atr_servers.cli.app import main as server_main
 from tests.support import damage
 from tests.support.cells import small_episode
+from tests.support.sources import SOURCE
 
 Arguments = Callable[[Path, Path], Sequence[object]]
 """From the damaged file and a folder with a good configuration, episode and cell to a command."""
@@ -34,10 +35,23 @@ CLIENT: Mapping[str, tuple[Mapping[str, damage.Damage], str, Arguments]] = {
             *("--episodes", file.parent, "--select", "split:mini"),
         ],
     ),
+    "run question lines": (
+        {k: v for k, v in damage.JSON.items() if k != "missing"},
+        "pp_a.lines.json",
+        lambda file, good: [
+            *("run", "--config", good / "run.yaml", "--outputs", good / "o", "--episodes", file.parent),
+            *("--select", file.with_name("pp_a_seed000.json")),
+        ],
+    ),
     "show": (damage.JSON, "t.json", lambda file, good: ["show", file]),
     "calibrate router": (damage.LINES, "t.jsonl", lambda file, good: ["calibrate", "router", file]),
     "calibrate classifier": (damage.LINES, "t.jsonl", lambda file, good: ["calibrate", "classifier", file]),
     "report episode": (damage.JSON, "pp_b_seed000.json", lambda file, good: ["datagen", "report", file]),
+    "score-sheet": (
+        damage.YAML,
+        "answers.yaml",
+        lambda file, good: ["datagen", "score-sheet", file, "--sources", SOURCE],
+    ),
     "check plan": (
         damage.TABLE,
         "plan.csv",
@@ -103,7 +117,7 @@ def refused(
     kinds, name, arguments = reader
     (folder / "bad").mkdir()
     file = folder / "bad" / name
-    if name == "splits.yaml":
+    if name in ("splits.yaml", "pp_a.lines.json"):
         (folder / "bad" / "pp_a_seed000.json").write_text(small_episode().model_dump_json())
     kinds[kind](file)
     with pytest.raises(SystemExit) as stopped:

@@ -174,7 +174,7 @@ def test_a_conversation_that_outgrew_the_context_is_an_outcome_that_stays(
     assert call("show", path, "--original") == 0
     exported = json.loads(capsys.readouterr().out)
     assert exported["termination_reason"] == "error"
-    assert not {"reply_faults", "context_sha256"} & set(exported)
+    assert not {"reply_faults", "context_sha256", "rule_readable", "readability"} & set(exported)
     assert call("show", path) == 0
     assert "context_overflow after 1 steps" in capsys.readouterr().out
 

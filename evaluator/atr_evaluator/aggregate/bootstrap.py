@@ -1,0 +1,78 @@
+"""Confidence intervals by drawing whole personas (evaluation.md section 7.4).
+
+Every interval starts the same generator anew, so equal inputs give equal intervals, and the draws for one
+number of personas are made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, reduce
+from math import floor, nan
+from operator import add
+from random import Random
+
+RESAMPLES, ALPHA = 1000, 0.05
+_SEED = 42
+ENOUGH_PERSONAS = 10
+"""From so many personas on, whole personas are drawn. With fewer a bootstrap over them is far too sure of
+itself (docs/scores.md has how far), and tests are what is drawn."""
+
+Interval = tuple[float, float]
+NO_INTERVAL: Interval = (nan, nan)
+
+
+@cache
+def draws(clusters: int, resamples: int = RESAMPLES) -> tuple[tuple[int, ...], ...]:
+    """Which clusters each resample draws, with replacement: as `random.Random(42).randrange(clusters)` gives
+    them in CPython, spelled out so that no version of it matters."""
+    bits, random = clusters.bit_length(), Random(_SEED)
+
+    def one() -> int:
+        drawn = random.getrandbits(bits)
+        while drawn >= clusters:
+            drawn = random.getrandbits(bits)
+        return drawn
+
+    return tuple(tuple(one() for _ in range(clusters)) for _ in range(resamples))
+
+
+def mean(values: Sequence[float]) -> float:
+    """The plain left-to-right mean: `sum` compensates in newer interpreters, which moves the last digit."""
+    return reduce(add, values, 0.0) / len(values)
+
+
+def mean_interval(values: Sequence[float], resamples: int = RESAMPLES) -> Interval:
+    """The interval of the mean over clusters, each of which weighs the same. NaN, NaN of no values."""
+    if not values:
+        return NO_INTERVAL
+    return percentiles([mean([values[i] for i in drawn]) for drawn in draws(len(values), resamples)])
+
+
+def share_interval(clusters: Sequence[tuple[float, float]], resamples: int = RESAMPLES) -> Interval:
+    """The interval of a sum of parts over a sum of wholes; `clusters` holds part and whole of each. Draws
+    without any whole are left out; NaN, NaN where nothing is left."""
+    found: list[float] = []
+    for drawn in draws(len(clusters), resamples) if clusters else ():
+        whole = sum(clusters[i][1] for i in drawn)
+        if whole:
+            found.append(sum(clusters[i][0] for i in drawn) / whole)
+    return percentiles(found) if found else NO_INTERVAL
+
+
+def percentiles(values: Sequence[float]) -> Interval:
+    """The middle 95 in 100 of some resampled figures."""
+    ordered = sorted(values)
+    count = len(ordered)
+    return ordered[floor(count * ALPHA / 2)], ordered[max(0, floor(count * (1 - ALPHA / 2)) - 1)]
+
+
+def wilson_interval(part: int, whole: int) -> Interval:
+    """Wilson's score interval, for a share whose tests count as independent. NaN, NaN of no tests."""
+    if not whole:
+        return NO_INTERVAL
+    z = 1.959963984540054
+    share, square = part / whole, z * z
+    middle = (share + square / (2 * whole)) / (1 + square / whole)
+    half = z / (1 + square / whole) * (share * (1 - share) / whole + square / (4 * whole * whole)) ** 0.5
+    return max(0.0, middle - half), min(1.0, middle + half)

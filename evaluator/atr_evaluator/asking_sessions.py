@@ -1,0 +1,48 @@
+"""Asking as it went on: what each learning session brought, in the order in which they were held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from atr_data.episode import Episode
+from atr_data.trajectory import Trajectory
+from atr_evaluator.asking import asking_of
+
+
+class SessionAsking(TypedDict):
+    """`asks` are the turns routed as questions about standing rules; of the verdicts on them `hits` named a
+    rule, `repeats` among those one that had been named before, `misses` none, `errors` failed."""
+
+    session_id: str
+    asks: int
+    hits: int
+    repeats: int
+    misses: int
+    errors: int
+
+
+def asking_by_session(episode: Episode, learning: Iterable[Trajectory]) -> list[SessionAsking]:
+    """One entry per learning session of the episode that has a trajectory."""
+    runs = {run.session_id: run for run in learning}
+    heard: set[str] = set()
+    found: list[SessionAsking] = []
+    for session in episode.ordered_learning_sessions():
+        if (run := runs.get(session.session_id)) is None:
+            continue
+        asking = asking_of([run])
+        repeats = 0
+        for hit in asking.hits:
+            repeats += hit.rule_id in heard
+            heard.add(hit.rule_id)
+        found.append(
+            {
+                "session_id": session.session_id,
+                "asks": asking.routed_rule,
+                "hits": len(asking.hits),
+                "repeats": repeats,
+                "misses": asking.misses,
+                "errors": asking.errors,
+            }
+        )
+    return found
