@@ -30,8 +30,8 @@ def unpacked(tmp_path: Path) -> Path:
 
 
 def started(bundle: Path, folder: Path) -> StdioServerParameters:
-    """What the client would start, with the default settings. The wheel lies where Python finds it first; that
-    uv fetches the dependencies is not tried here."""
+    """What the client would start, with the default settings. The wheel lies where Python finds it first.
+    That uv fetches the dependencies is not tried here."""
     (wheel,) = bundle.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
