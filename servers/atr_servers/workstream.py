@@ -62,7 +62,9 @@ def serve_workstream(workstream: Workstream) -> Server[Any]:
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=[_describe(name, tool) for name, tool in workstream.tools.items()])
+        return ListToolsResult(
+            tools=[describe_workstream_tool(name, tool) for name, tool in workstream.tools.items()]
+        )
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         """Catches everything: in the older era the text of any exception would reach the peer."""
@@ -119,7 +121,8 @@ def _resources(workstream: Workstream) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _describe(name: str, tool: Tool) -> ToolDescription:
+def describe_workstream_tool(name: str, tool: Tool) -> ToolDescription:
+    """As `tools/list` has it."""
     return ToolDescription(
         name=name,
         title=tool.title,

@@ -26,7 +26,26 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 @click.option(
     "--memory", "layer", default="context", show_default=True, help="Memory layer: context or none."
 )
-@click.option("--agent", default="external", show_default=True, help="What tables call the agent.")
+@click.option(
+    "--agent",
+    default="external",
+    show_default=True,
+    help="What tables call the agent. human: a person plays it, in a page with the tools as forms.",
+)
+@click.option(
+    "--user",
+    type=click.Choice(["simulated", "human"]),
+    default="simulated",
+    show_default=True,
+    help="Who plays the user.",
+)
+@click.option(
+    "--user-at",
+    type=click.Choice(["page", "terminal", "client"]),
+    default="page",
+    show_default=True,
+    help="Where a human user is asked: in a page, at this terminal, by the agent's own client.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["learn", "test", "episode"]),
@@ -54,6 +73,8 @@ def play(
     variants: tuple[str, ...],
     layer: str,
     agent: str,
+    user: Literal["simulated", "human"],
+    user_at: Literal["page", "terminal", "client"],
     mode: Literal["learn", "test", "episode"],
     all_tools: bool | None,
     folder: Path | None,
@@ -82,6 +103,8 @@ def play(
             variants=variants,
             layer=layer,
             agent=agent,
+            human_user=user == "human",
+            user_at=user_at,
             mode=mode,
             all_tools=all_tools,
             folder=folder,
@@ -99,6 +122,7 @@ def play(
 @click.command("serve-episodes")
 @click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
 @_HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8767, show_default=True, help="0: a free one.")
 @_TOKEN_ENV
@@ -109,6 +133,7 @@ def play(
 def serve_episodes(
     episodes: tuple[str, ...],
     folder: Path | None,
+    timing: Path | None,
     host: str,
     port: int,
     token_env: str | None,
@@ -135,5 +160,6 @@ def serve_episodes(
             allow_host=allow_host,
             ttl=ttl,
             cap=max_episodes,
+            timing=timing,
         )
     )

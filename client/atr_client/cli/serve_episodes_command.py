@@ -13,6 +13,7 @@ from atr_client.cli.failures import reported_errors
 from atr_client.cli.served import announce, log_on_standard_error, token_from
 from atr_client.gateway.step_app import step_app
 from atr_client.gateway.step_host import StepHost
+from atr_client.gateway.timing_stepper import timing_steppers
 from atr_client.logs import route_structlog
 from atr_data import packaged_episodes_dir, select_episodes
 from atr_servers.hosts.serve_http import HttpSettings, admin_token, serve_app
@@ -20,7 +21,8 @@ from atr_servers.hosts.serve_http import HttpSettings, admin_token, serve_app
 
 @dataclass(frozen=True, slots=True)
 class ServeEpisodesRequest:
-    """What the command line asked for. `ttl` in seconds, `cap` is how many episodes may be open at once."""
+    """What the command line asked for. `ttl` in seconds, `cap` is how many episodes may be open at once;
+    `timing` is a folder with a set of the timing track, whose users are served as well."""
 
     episodes: Sequence[str]
     folder: Path | None
@@ -31,6 +33,7 @@ class ServeEpisodesRequest:
     allow_host: tuple[str, ...]
     ttl: float
     cap: int
+    timing: Path | None = None
 
 
 def serve_episodes_command(request: ServeEpisodesRequest) -> None:
@@ -38,7 +41,8 @@ def serve_episodes_command(request: ServeEpisodesRequest) -> None:
     route_structlog()
     with reported_errors(), log_on_standard_error(), _token(request) as token:
         paths = select_episodes(request.episodes, request.folder or packaged_episodes_dir())
-        host = StepHost({path.stem: path for path in paths}, ttl=request.ttl, cap=request.cap)
+        others = timing_steppers(request.timing) if request.timing else {}
+        host = StepHost({path.stem: path for path in paths}, ttl=request.ttl, cap=request.cap, others=others)
         settings = HttpSettings(
             request.address, request.port, request.ttl, request.cap, allowed_hosts=request.allow_host
         )

@@ -146,6 +146,32 @@ def score(folder: Path, logs: Path, cost: float) -> None:
 
 
 @timing.command()
+@click.option("--config", default="timing", show_default=True, help="Says which set, and all settings.")
+@click.option("--user", required=True, help="Whom to sit beside.")
+@click.option("--agent", default="external", show_default=True, help="What tables call the agent.")
+@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Over the configuration's own.")
+@click.option("--outputs", type=_FOLDER, help="Folder that is written to.")
+@click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
+@click.option("--allow-stale-resume", is_flag=True, help="Go on with sittings of a different run.")
+def play(
+    config: str,
+    user: str,
+    agent: str,
+    changes: tuple[str, ...],
+    outputs: Path | None,
+    fresh: bool,
+    allow_stale_resume: bool,
+) -> None:
+    """Serve one user's sittings to an MCP agent over standard input and output.
+
+    The same command again goes on where it stopped; `table` and `run` show the agent beside all others.
+    """
+    from atr_client.cli.timing_play_command import timing_play_command
+
+    timing_play_command(config, user, agent, changes, outputs, fresh, allow_stale_resume)
+
+
+@timing.command()
 @click.argument("outputs", type=_FOLDER)
 @click.option("--set", "set_folder", type=_FOLDER, help="Folder of the set, where it was moved.")
 @click.option("--cost", type=click.FloatRange(0), default=0.5, show_default=True, help="Of a false alarm.")

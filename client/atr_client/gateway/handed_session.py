@@ -38,6 +38,14 @@ class HandedSession:
         """They stay when the session is over: a program that lists late sees what it was told of."""
         return self._names
 
+    @property
+    def person(self) -> None:
+        """A program that plays by itself has nobody to ask."""
+        return None
+
+    async def resume(self) -> Told:
+        return refused("no call waits for its result")
+
     def control_tools(self, *, everything: bool) -> list[Tool]:
         return []
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 import anyio
 
 from atr_client.gateway.mailbox import Mailbox
-from atr_data.episode import LearningSession, TestSession
 from atr_data.trajectory import Message, Trajectory
+
+
+class NamedSession(Protocol):
+    """What the gateway knows of a session of either track."""
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def session_type(self) -> Literal["learning", "test"]: ...
 
 
 @dataclass(eq=False)
@@ -19,7 +29,7 @@ class HostedSession:
     to. `trajectory` is there once it is over, `reused` when an earlier run played it. `tools` are named in
     the order in which they are offered."""
 
-    session: LearningSession | TestSession
+    session: NamedSession
     number: int
     mailbox: Mailbox = field(default_factory=Mailbox)
     admitted: anyio.Event = field(default_factory=anyio.Event)
@@ -31,7 +41,7 @@ class HostedSession:
 
     @property
     def is_test(self) -> bool:
-        return isinstance(self.session, TestSession)
+        return self.session.session_type == "test"
 
     @property
     def is_over(self) -> bool:

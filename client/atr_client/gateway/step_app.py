@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from atr_client.errors import CellAbort, CellError, ConfigError, StepError
-from atr_client.gateway.step_host import StepHost
+from atr_client.gateway.step_host import StepHost, Stepper
 from atr_client.gateway.stepper import EpisodeStepper, Shaping, Step
 from atr_client.logs import get_logger
 from atr_client.models.base import ModelReply
@@ -38,7 +38,8 @@ class _Body(BaseModel):
 
 
 class OpenRequest(_Body):
-    """`episode` names one that the host has; the rest is as for `EpisodeStepper`."""
+    """`episode` names one that the host has; the rest is as for `EpisodeStepper`. Of the sittings of a user,
+    `timing/USER`, only `memory` (a mode of the workstream) and `timeout` mean something."""
 
     episode: str
     variant: str
@@ -81,12 +82,12 @@ def step_app(host: StepHost, *, token: str, allowed_hosts: Sequence[str] = ()) -
             yield
 
     async def listed(_: Request) -> Response:
-        return JSONResponse({"episodes": sorted(host.episodes)})
+        return JSONResponse({"episodes": sorted([*host.episodes, *host.others])})
 
     async def opened(request: Request) -> Response:
         wanted = _read(OpenRequest, await read_body(request))
-        stepper = _stepper(wanted, host)
         async with _explained():
+            stepper = _stepper(wanted, host)
             episode_id, step = await host.open(stepper)
         return JSONResponse({"id": episode_id, **_shown(step, stepper)}, status_code=201)
 
@@ -137,7 +138,9 @@ def step_app(host: StepHost, *, token: str, allowed_hosts: Sequence[str] = ()) -
     )
 
 
-def _stepper(wanted: OpenRequest, host: StepHost) -> EpisodeStepper:
+def _stepper(wanted: OpenRequest, host: StepHost) -> Stepper:
+    if wanted.episode in host.others:
+        return host.others[wanted.episode](wanted.memory, wanted.timeout)
     if wanted.episode not in host.episodes:
         raise HTTPException(404, "no such episode; GET /episodes lists them")
     return EpisodeStepper(
@@ -175,7 +178,7 @@ def _read(kind: type[B], body: bytes) -> B:
         raise HTTPException(400, f"the request body is no JSON: {str(error)[:200]}") from error
 
 
-def _shown(step: Step, stepper: EpisodeStepper) -> dict[str, Any]:
+def _shown(step: Step, stepper: Stepper) -> dict[str, Any]:
     document: dict[str, Any] = {
         "session_id": step.session_id,
         "messages": [m.model_dump(mode="json", exclude_none=True) for m in step.messages],
@@ -189,6 +192,5 @@ def _shown(step: Step, stepper: EpisodeStepper) -> dict[str, Any]:
         "ended": [asdict(session) for session in step.ended],
     }
     if step.done:
-        metrics = stepper.result.evaluation["metrics"]
-        document["result"] = {"passed": metrics["success_count"], "tests": metrics["total_test"]}
+        document["result"] = stepper.outcome
     return document

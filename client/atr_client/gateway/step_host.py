@@ -4,32 +4,68 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.exceptions import HTTPException
 
-from atr_client.gateway.stepper import EpisodeStepper, Step
+from atr_client.gateway.stepper import Step
+from atr_client.models.base import ModelReply
+from atr_data.trajectory import Message
+
+
+class Stepper(Protocol):
+    """Episodes and sittings are stepped alike."""
+
+    last: Step | None
+
+    async def __aenter__(self) -> Any: ...
+
+    async def __aexit__(self, *raised: Any) -> None: ...
+
+    async def reset(self) -> Step: ...
+
+    async def step(self, reply: ModelReply) -> Step: ...
+
+    @property
+    def conversation(self) -> Sequence[Message]: ...
+
+    @property
+    def outcome(self) -> dict[str, Any]: ...
+
+
+MakeStepper = Callable[[str | None, float | None], Stepper]
+"""From a memory and a time limit in seconds per session."""
 
 
 @dataclass(eq=False)
 class _Open:
-    stepper: EpisodeStepper
+    stepper: Stepper
     used: float = field(default_factory=time.monotonic)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     closing: anyio.Event = field(default_factory=anyio.Event)
 
 
 class StepHost:
-    """Opens and closes episodes. `episodes` are those it has, by id: nothing else can be named. One that got
+    """Opens and closes episodes. `episodes` are those it has, by id, `others` what is stepped as they are:
+    nothing else can be named. One that got
     no request for `ttl` seconds is closed; at most `cap` are open."""
 
-    def __init__(self, episodes: Mapping[str, Path], *, ttl: float, cap: int) -> None:
+    def __init__(
+        self,
+        episodes: Mapping[str, Path],
+        *,
+        ttl: float,
+        cap: int,
+        others: Mapping[str, MakeStepper] | None = None,
+    ) -> None:
         self.episodes = episodes
+        self.others = others or {}
         self._ttl = ttl
         self._cap = cap
         self._open: dict[str, _Open] = {}
@@ -42,7 +78,7 @@ class StepHost:
             yield
             self._tasks.cancel_scope.cancel()
 
-    async def open(self, stepper: EpisodeStepper) -> tuple[str, Step]:
+    async def open(self, stepper: Stepper) -> tuple[str, Step]:
         """Begins the episode. Raises HTTPException when too many are open, and what `reset` raises."""
         assert self._tasks, "the host runs"
         if len(self._open) >= self._cap:
@@ -57,7 +93,7 @@ class StepHost:
             raise
 
     @asynccontextmanager
-    async def using(self, episode_id: str) -> AsyncGenerator[EpisodeStepper]:
+    async def using(self, episode_id: str) -> AsyncGenerator[Stepper]:
         """One request at a time. Raises HTTPException for an id that is not open, and for a second one."""
         if (opened := self._open.get(episode_id)) is None:
             raise HTTPException(404, "no such episode is open; it may have been closed")

@@ -81,7 +81,7 @@ class EpisodeStepper:
         if not isinstance(self.episode, Episode):
             self.episode = load_episode(self.episode)
         self._group: TaskGroup | None = None
-        self._play: _Play | None = None
+        self._play: SteppedPlay | None = None
         self.last: Step | None = None
 
     async def __aenter__(self) -> Self:
@@ -101,7 +101,7 @@ class EpisodeStepper:
         if self._play:
             self._play.scope.cancel()
         assert isinstance(self.episode, Episode), "loaded when it was made"
-        self._play = _Play(self.episode, self.variant, self.shaping)
+        self._play = SteppedPlay(_Reward(self.episode, self.variant, self.shaping).of)
         self._group.start_soon(self._play.run, self._episode_with)
         return await self._next(self._play)
 
@@ -113,7 +113,7 @@ class EpisodeStepper:
         self._play.reply(reply)
         return await self._next(self._play)
 
-    async def _next(self, play: _Play) -> Step:
+    async def _next(self, play: SteppedPlay) -> Step:
         self.last = None
         self.last = await play.next_step()
         return self.last
@@ -130,6 +130,12 @@ class EpisodeStepper:
             raise StepError("the episode is not over")
         return self._play.result
 
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """What came of the episode, in short."""
+        metrics = self.result.evaluation["metrics"]
+        return {"passed": metrics["success_count"], "tests": metrics["total_test"]}
+
     async def _episode_with(
         self, agent: Callable[[str], AgentModel], on_session: Callable[[Trajectory], None]
     ) -> EpisodeResult:
@@ -144,13 +150,11 @@ class EpisodeStepper:
         )
 
 
-class _Play:
-    """One time that an episode is played."""
+class SteppedPlay:
+    """One time that an episode is played. `reward_of` says what the end of a session is worth."""
 
-    def __init__(self, episode: Episode, variant: str, shaping: Shaping) -> None:
-        self._episode = episode
-        self._variant = variant
-        self._shaping = shaping
+    def __init__(self, reward_of: Callable[[Trajectory], tuple[float, EndedSession]]) -> None:
+        self._reward_of = reward_of
         self._news = News()
         self._mailbox = Mailbox(self._news)
         self._session_id: str | None = None
@@ -158,13 +162,12 @@ class _Play:
         self._is_over = False
         self._reward = 0.0
         self._ended: list[EndedSession] = []
-        self._hit: set[str] = set()
         self.scope = anyio.CancelScope()
         self.seen: list[Message] = []
-        self.result: EpisodeResult | None = None
+        self.result: Any = None
 
     async def run(self, play: Callable[..., Any]) -> None:
-        async def played() -> EpisodeResult:
+        async def played() -> Any:
             return await play(self._agent, self._session_over)
 
         self._failure = StepError("the episode was closed")
@@ -208,21 +211,34 @@ class _Play:
         return self._mailbox
 
     def _session_over(self, trajectory: Trajectory) -> None:
+        reward, ended = self._reward_of(trajectory)
+        self._reward += reward
+        self._ended.append(ended)
+
+
+@dataclass(slots=True)
+class _Reward:
+    """What the sessions of an episode are worth as they end."""
+
+    episode: Episode
+    variant: str
+    shaping: Shaping
+    hit: set[str] = field(default_factory=set[str])
+
+    def of(self, trajectory: Trajectory) -> tuple[float, EndedSession]:
         passed = None
         if trajectory.session_type == "test":
-            results = evaluate_episode(self._episode, [trajectory], self._variant)["session_results"]
+            results = evaluate_episode(self.episode, [trajectory], self.variant)["session_results"]
             passed = any(r["session_id"] == trajectory.session_id and r["task_success"] for r in results)
-        self._reward += float(bool(passed)) + self._shaped(trajectory)
-        self._ended.append(
-            EndedSession(
-                trajectory.session_id, trajectory.session_type, trajectory.termination_reason, passed
-            )
+        ended = EndedSession(
+            trajectory.session_id, trajectory.session_type, trajectory.termination_reason, passed
         )
+        return float(bool(passed)) + self._shaped(trajectory), ended
 
     def _shaped(self, trajectory: Trajectory) -> float:
         events = trajectory.interaction_events
         asked = sum(event.kind == "route_decision" and event.route == "rule" for event in events)
         hit = {event.rule_id for event in events if event.kind == "cls_verdict" and event.rule_id}
-        new = hit - self._hit
-        self._hit |= new
-        return self._shaping.asked * asked + self._shaping.hit * len(new)
+        new = hit - self.hit
+        self.hit |= new
+        return self.shaping.asked * asked + self.shaping.hit * len(new)

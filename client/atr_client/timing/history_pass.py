@@ -16,7 +16,7 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.session.transcript import Transcript
 from atr_client.session.turns import End
 from atr_client.timing.agent_turns import ask
-from atr_client.timing.note_tool import REMEMBER_SPEC, keep_note
+from atr_client.timing.note_tool import FINISH_DAY, FINISH_DAY_SPEC, REMEMBER_SPEC, keep_note
 from atr_client.timing.sitting_runner import VARIANT
 from atr_client.timing.timing_prompts import day_prompt
 from atr_data.timing.events import Stream, WorkEvent
@@ -42,7 +42,9 @@ async def play_day(
     context: str | None,
     recorder: SessionRecorder,
 ) -> Trajectory:
-    """Shows a day until the agent replies with text. Raises CellAbort when it cannot be reached."""
+    """Shows a day until the agent says that it is done, by text or by a call. Raises CellAbort when it cannot
+    be reached."""
+    tools = [REMEMBER_SPEC, FINISH_DAY_SPEC]
     started = time.monotonic()
     transcript = Transcript()
     transcript.system(day_prompt(context))
@@ -51,7 +53,7 @@ async def play_day(
     end, steps = End("max_steps"), 0
     while steps < MOST_REPLIES:
         try:
-            reply = await ask(agent, transcript, transcript.messages, [REMEMBER_SPEC], session_id)
+            reply = await ask(agent, transcript, transcript.messages, tools, session_id)
         except ContextOverflow:
             end = End("context_overflow")
             break
@@ -69,6 +71,9 @@ async def play_day(
         for call in reply.tool_calls:
             outcome = keep_note(call, notes, recorder, index)
             transcript.tool(call, outcome.content, outcome.is_error)
+        if any(call.name == FINISH_DAY for call in reply.tool_calls):
+            end = End("agent_stop")
+            break
     return Trajectory(
         session_id=session_id,
         session_type="learning",

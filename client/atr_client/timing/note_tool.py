@@ -25,6 +25,15 @@ REMEMBER_SPEC = ToolSpec(
 )
 
 
+FINISH_DAY = "finish_day"
+
+FINISH_DAY_SPEC = ToolSpec(
+    FINISH_DAY,
+    "Everything of this day that matters has been noted.",
+    {"type": "object", "properties": {}, "additionalProperties": False},
+)
+
+
 def keep_note(call: ToolCall, notes: list[str], recorder: SessionRecorder, turn_idx: int) -> ToolOutcome:
     """Adds the note and logs the call; an error says what was wrong with it."""
     started = time.perf_counter()
@@ -45,6 +54,8 @@ def keep_note(call: ToolCall, notes: list[str], recorder: SessionRecorder, turn_
 
 
 def _answer(call: ToolCall, notes: list[str]) -> ToolOutcome:
+    if call.name == FINISH_DAY:
+        return ToolOutcome(json.dumps({"day": "finished"}), is_error=False)
     if call.name != REMEMBER:
         return _refused(f"there is no tool {call.name}", "not_available")
     note = call.arguments.get("note")

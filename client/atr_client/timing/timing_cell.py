@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -43,10 +43,19 @@ Row = dict[str, Any]
 _log = get_logger()
 
 
+async def at_once_admitted(session_id: str) -> None:
+    """No session waits."""
+
+
+def unheard(trajectory: Trajectory) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class TimingCell:
     """`agents` makes the agent of each session; it is called once, when the cell begins. `at_once` sittings
-    run together."""
+    run together. A session that has to be played waits for `admit`; `on_session` hears of each one that is
+    over."""
 
     key: TimingKey
     files: UserFiles
@@ -60,6 +69,8 @@ class TimingCell:
     allow_stale_resume: bool = False
     served: ServedModels = field(default_factory=ServedModels)
     meter: Meter = field(default_factory=Meter)
+    admit: Callable[[str], Awaitable[None]] = at_once_admitted
+    on_session: Callable[[Trajectory], None] = unheard
 
     @property
     def session_ids(self) -> list[str]:
@@ -197,10 +208,13 @@ async def _day(
 ) -> Trajectory:
     async def play(recorder: SessionRecorder) -> Trajectory:
         cell.meter.check()
+        await cell.admit(session_id)
         events = history_days(cell.files.stream)[session_id]
         return await play_day(agents(session_id), session_id, events, context=context, recorder=recorder)
 
-    return await kept.day(session_id, context, play)
+    trajectory = await kept.day(session_id, context, play)
+    cell.on_session(trajectory)
+    return trajectory
 
 
 async def _sitting(
@@ -208,12 +222,15 @@ async def _sitting(
 ) -> Trajectory:
     async def play(recorder: SessionRecorder) -> PlayedSitting:
         cell.meter.check()
+        await cell.admit(sitting_id)
         agent = agents(sitting_id)
         return await play_sitting(
             agent, cell.files, sitting_id, cell.settings, context=context, recorder=recorder
         )
 
-    return (await kept.sitting(sitting_id, context, play)).trajectory
+    trajectory = (await kept.sitting(sitting_id, context, play)).trajectory
+    cell.on_session(trajectory)
+    return trajectory
 
 
 def _unless_failed(outcome: Trajectory | Exception) -> Trajectory:

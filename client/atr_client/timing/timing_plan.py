@@ -47,9 +47,12 @@ def plan_timing(
     *,
     fresh: bool = False,
     allow_stale_resume: bool = False,
+    players: Sequence[TimingPlayer] | None = None,
 ) -> list[TimingCell]:
-    """Every user with every model, memory mode and window. Raises ConfigError for an unknown model, or a user
-    pattern or observation that the set has nothing for."""
+    """Every user with every model, memory mode and window; `players` in place of the configuration's models.
+
+    Raises ConfigError for an unknown model, or a user pattern or observation that the set has nothing for.
+    """
     played = [files for files in chosen.users if config.set.chooses(files.stream.header.user_id)]
     if not played:
         known = ", ".join(files.stream.header.user_id for files in chosen.users[:5])
@@ -70,7 +73,7 @@ def plan_timing(
     return [
         plan.cell(files, player, memory, window)
         for files in played
-        for player in chosen_players(config)
+        for player in (chosen_players(config) if players is None else players)
         for memory in dict.fromkeys(config.memory)
         for window in dict.fromkeys(config.history_window_s)
     ]
@@ -101,7 +104,7 @@ class _Plan:
             config.memory_layer if memory == "own" else None,
             config.smoke,
         )
-        limits = SittingLimits(config.turn_budget, config.limits.timeout)
+        limits = SittingLimits(config.turn_budget, config.limits.timeout, player.forgets)
         user = next(one for one in self.everybody if one.user_id == key.user_id)
         return TimingCell(
             key,

@@ -34,6 +34,7 @@ class ChooserPlayer:
     model_id: str
     reasoning: Reasoning | None = None
     takes_notes: bool = False
+    forgets: bool = True
 
     @property
     def identity(self) -> ModelIdentity:
@@ -51,6 +52,7 @@ class ModelPlayer:
 
     entry: RemoteEntry
     takes_notes: bool = True
+    forgets: bool = True
 
     @property
     def model_id(self) -> str:
@@ -70,7 +72,26 @@ class ModelPlayer:
         return agent.agent
 
 
-TimingPlayer = ChooserPlayer | ModelPlayer
+@dataclass(frozen=True, slots=True)
+class ExternalPlayer:
+    """An agent that comes from outside, under the name that tables call it. Whoever lets it in gives the cell
+    its agents."""
+
+    model_id: str
+    reasoning: Reasoning | None = None
+    takes_notes: bool = True
+    forgets: bool = False
+
+    @property
+    def identity(self) -> ModelIdentity:
+        entry = json.dumps(["timing", "external", self.model_id])
+        return ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent="external")
+
+    def agents(self, cell_id: str, clients: ModelClients, user: User, users: Sequence[User]) -> AgentOf:
+        raise ConfigError(f"{self.model_id} comes from outside and cannot be called")
+
+
+TimingPlayer = ChooserPlayer | ModelPlayer | ExternalPlayer
 
 
 def chosen_players(config: TimingConfig) -> list[TimingPlayer]:

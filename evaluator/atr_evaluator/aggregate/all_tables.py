@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from atr_evaluator.aggregate import TABLE_NAMES
 from atr_evaluator.aggregate.accuracy_figures import accuracy_table
 from atr_evaluator.aggregate.asking_figures import asking_table
 from atr_evaluator.aggregate.cell_rows import unfinished_table
@@ -16,21 +17,8 @@ from atr_evaluator.aggregate.published_figures import published_table
 from atr_evaluator.aggregate.settings import ScoredCell, groups
 from atr_evaluator.aggregate.trial_rows import trial_table
 
-NAMES = (
-    "accuracy",
-    "published",
-    "losses",
-    "gap",
-    "asking",
-    "companions",
-    "memory",
-    "trials",
-    "comparisons",
-    "unfinished",
-)
 
-
-def all_tables(cells: Sequence[ScoredCell], chosen: Sequence[str] = NAMES) -> list[Table]:
+def all_tables(cells: Sequence[ScoredCell], chosen: Sequence[str] = TABLE_NAMES) -> list[Table]:
     """The chosen tables in their order; empty ones are left out. Cells of rule-blind models are shown, and
     are what others are held against."""
     found = groups(cells)
@@ -47,7 +35,7 @@ def all_tables(cells: Sequence[ScoredCell], chosen: Sequence[str] = NAMES) -> li
         "comparisons": lambda: comparison_table(found),
         "unfinished": lambda: unfinished_table(cells),
     }
-    return [table for name in NAMES if name in chosen and not is_empty(table := makers[name]())]
+    return [table for name in TABLE_NAMES if name in chosen and not is_empty(table := makers[name]())]
 
 
 def is_empty(table: Table) -> bool:

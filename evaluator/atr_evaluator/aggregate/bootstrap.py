@@ -14,6 +14,9 @@ from random import Random
 
 RESAMPLES, ALPHA = 1000, 0.05
 _SEED = 42
+ENOUGH_PERSONAS = 10
+"""From so many personas on, whole personas are drawn. With fewer a bootstrap over them is far too sure of
+itself (docs/scores.md has how far), and tests are what is drawn."""
 
 Interval = tuple[float, float]
 NO_INTERVAL: Interval = (nan, nan)

@@ -1,0 +1,80 @@
+"""`atr-client timing play`: an agent from outside plays the timing track."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+
+from atr_client.cli.failures import reported_errors
+from atr_client.cli.served import log_on_standard_error
+from atr_client.cli.timing_run_command import generated_set
+from atr_client.errors import CellBusy
+from atr_client.gateway.timing_desk import TimingDesk
+from atr_client.gateway.timing_seat import serve_timing_at_stdio
+from atr_client.logs import route_structlog
+from atr_client.outputs.manifest import gate, read_manifest
+from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.places import OUTPUTS_VARIABLE, check_writable
+from atr_client.timing.timing_config import TimingConfig, load_timing_config
+from atr_client.timing.timing_plan import plan_timing
+from atr_client.timing.timing_players import ExternalPlayer
+from atr_client.timing.timing_set import TimingSet
+
+
+def timing_play_command(
+    name: str,
+    user: str,
+    agent: str,
+    changes: Sequence[str],
+    outputs: Path | None,
+    fresh: bool,
+    allow_stale_resume: bool,
+) -> None:
+    """Serves until the agent leaves."""
+    route_structlog()
+    with reported_errors():
+        config = load_timing_config(name, changes)
+        desk = external_desk_of(config, user, agent, outputs, fresh, allow_stale_resume)
+        # A thread blocked on standard input cannot be interrupted; what is on disk is whole at any instant.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        with log_on_standard_error():
+            anyio.run(serve_timing_at_stdio, desk)
+
+
+def external_desk_of(
+    config: TimingConfig, user: str, agent: str, outputs: Path | None, fresh: bool, allow_stale_resume: bool
+) -> TimingDesk:
+    """The desk of one user; of several memory modes or windows the first is played. Raises ConfigError,
+    DataError, CellBusy, and ManifestMismatch when the folder holds sittings of another run."""
+    root = outputs or Path(os.environ.get(OUTPUTS_VARIABLE) or config.outputs)
+    check_writable(root)
+    folder = config.set.folder or generated_set(config.set, root)
+    assert folder, "written unless it was a dry run"
+    one = config.model_copy(
+        update={
+            "set": config.set.model_copy(update={"users": [user]}),
+            "memory": config.memory[:1],
+            "history_window_s": config.history_window_s[:1],
+        }
+    )
+    player = ExternalPlayer(agent)
+    cells = plan_timing(
+        one,
+        TimingSet.load(folder),
+        root,
+        ModelClients(config.limits),
+        fresh=fresh,
+        allow_stale_resume=allow_stale_resume,
+        players=[player],
+    )
+    cell = cells[0]
+    if cell.folder.is_busy():
+        raise CellBusy(f"another process is writing to {cell.folder.path}")
+    existing = None if fresh else read_manifest(cell.folder.manifest)
+    if existing is not None:
+        gate(existing, cell.manifest, allow_stale=allow_stale_resume)
+    return TimingDesk(cell)
