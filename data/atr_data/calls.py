@@ -65,7 +65,7 @@ _ADAPTER: TypeAdapter[LogRecord] = TypeAdapter(LogRecord)
 class CallSink(Protocol):
     """Where call records go."""
 
-    def append(self, record: LogRecord) -> None: ...
+    def append(self, record: LogRecord, /) -> None: ...
 
 
 class CallLog:

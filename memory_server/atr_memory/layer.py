@@ -44,10 +44,11 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory as it stands: its entries, and the store that holds their files."""
+    """A memory as it stands: its entries, the store that holds their files, and whether it is a snapshot."""
 
     entries: Sequence[Entry]
     store: MemoryStore
+    frozen: bool = False
 
     @property
     def sessions(self) -> Sequence[Entry]:
@@ -96,7 +97,8 @@ class MemoryLayer:
     `name` stands in paths and tables, `settings` are what runs are compared by. `follows`: what is kept
     follows from the transcripts alone, so that it can be made anew at any time. `relearns`: what is kept of a
     session can be made from its transcript after it was played. `offers`: sessions get tools or files.
-    `rewords`: what is kept is not in the words of the user.
+    `rewords`: what is kept need not be in the words of the user. `listed` are the tools, where
+    they are the same for every session.
     """
 
     name: str = "none"
@@ -104,6 +106,7 @@ class MemoryLayer:
     relearns: bool = True
     offers: bool = False
     rewords: bool = False
+    listed: Sequence[Tool] = ()
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -140,6 +143,10 @@ class MemoryLayer:
     def stored(self, kept: Kept) -> str:
         """All text that the memory holds, in whatever order."""
         return "\n".join(entry.text for entry in kept.entries)
+
+    def size(self, kept: Kept) -> int:
+        """Bytes that the memory holds."""
+        return sum(len(entry.text.encode("utf-8", "replace")) for entry in kept.entries)
 
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
         """All that a session could read: the text in the prompt of a session about any of the queries, and

@@ -12,7 +12,7 @@ from typing import Any, cast
 import anyio
 from mcp import Client, MCPError
 from mcp.client import Transport
-from mcp.server import Server
+from mcp.server import MCPServer, Server
 from mcp.types import TextContent, Tool
 
 from atr_memory.layer import Answer, MemoryFault
@@ -25,6 +25,9 @@ CONNECTION_ERRORS = (
     anyio.EndOfStream,
 )
 MOST_PAGES = 100
+
+Target = Server[Any] | MCPServer[Any] | Transport | str
+"""A server in this process, a connection, or the URL of a server."""
 
 
 @dataclass(slots=True)
@@ -64,7 +67,7 @@ class ServedTools:
 
 @asynccontextmanager
 async def served(
-    target: Server[Any] | Transport | str,
+    target: Target,
     *,
     patience: float = 30.0,
     last_words: Callable[[], str] = lambda: "",
@@ -91,7 +94,7 @@ async def served(
         await offer.close()
 
 
-async def _connected(stack: AsyncExitStack, target: Server[Any] | Transport | str, patience: float) -> Client:
+async def _connected(stack: AsyncExitStack, target: Target, patience: float) -> Client:
     """What is raised comes out as it was raised: the SDK's task groups would wrap it."""
     try:
         return await stack.enter_async_context(Client(target, read_timeout_seconds=patience))

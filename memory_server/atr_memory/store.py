@@ -82,6 +82,11 @@ class MemoryStore:
             self._connection.close()
             raise self._failure(error, "not a memory store") from error
 
+    @property
+    def folder(self) -> Path | None:
+        """Where the store's file lies; None for one that is in the process."""
+        return None if self._path == ":memory:" else Path(self._path).parent
+
     def append_session(self, namespace: str, session_id: str, text: str) -> bool:
         """Appends a session's text. Returns False when it is there already.
 
@@ -114,6 +119,11 @@ class MemoryStore:
         """Forgets the entries of a namespace and returns their number. Its snapshots stay."""
         with self._transaction() as connection:
             return connection.execute("DELETE FROM entries WHERE namespace = ?", (namespace,)).rowcount
+
+    def forget_entries(self) -> None:
+        """Forgets the entries of all namespaces, to append them anew; all else stays."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM entries")
 
     def freeze(self, namespace: str) -> str:
         """The id of an immutable snapshot of the namespace as it is now; the same content has the same id."""

@@ -32,15 +32,14 @@ class MemoryView:
     namespace: str
     layer: MemoryLayer
     _opened: str | None = field(default=None, init=False)
+    _frozen: tuple[Entry, ...] = field(default=(), init=False)
 
     @property
     def kept(self) -> Kept:
-        return Kept(self.entries(), self.store)
+        return Kept(self.entries(), self.store, frozen=self._opened is not None)
 
     def entries(self) -> tuple[Entry, ...]:
-        if self._opened is None:
-            return self.store.entries(self.namespace)
-        return self.store.snapshot(self.namespace, self._opened)
+        return self._frozen if self._opened else self.store.entries(self.namespace)
 
     async def append_session(self, session: FinishedSession) -> bool:
         """Appends what the layer keeps of a session. Returns False when it is there already or that is
@@ -80,7 +79,7 @@ class MemoryView:
         return self.store.freeze(self.namespace)
 
     def open_snapshot(self, snapshot_id: str) -> None:
-        self.store.snapshot(self.namespace, snapshot_id)
+        self._frozen = self.store.snapshot(self.namespace, snapshot_id)
         self._opened = snapshot_id
 
     def render(self, query: str = "") -> str | None:

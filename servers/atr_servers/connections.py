@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client import Transport
 from mcp.server import Server
 
@@ -21,8 +21,9 @@ Target = Server[Any] | StdioServerParameters | Transport | str
 async def connect(target: Target) -> AsyncGenerator[Client]:
     """An initialised client. What is raised inside comes out as it was raised: the SDK's task group would
     wrap it otherwise."""
+    transport = stdio_client(target) if isinstance(target, StdioServerParameters) else target
     try:
-        async with Client(target, read_timeout_seconds=CALL_TIMEOUT) as client:
+        async with Client(transport, read_timeout_seconds=CALL_TIMEOUT) as client:
             yield client
     except BaseExceptionGroup as group:
         raise _only(group) from group

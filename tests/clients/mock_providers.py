@@ -1,27 +1,26 @@
-"""Loopback stand-ins for the providers of three command-line agents, playing a script of tool calls.
+"""Loopback stand-ins for the providers of agents: each request gets the next turn of whoever plays the model.
 
-A script is a list of turns, each the calls that the model makes at once; after the last turn it says `done`.
-Which turn is due follows from the number of tool results in the request, so a repeated request gets the same
-answer. Requests without the tools of the server (titles, routing, checks) get a short text. Three wire
-formats: Anthropic Messages, OpenAI Responses and Gemini, each as a stream of server-sent events.
+A turn follows from the request alone, so a repeated request gets the same answer. Requests without the tools
+of the server (titles, routing, checks) get a short text.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from typing import Any
 
-Event = tuple[str | None, dict[str, Any]]
-"""Name of a server-sent event, if the format names them, and its data."""
+from atr_client.models.base import ToolSpec
+from atr_data.trajectory import Message
+from tests.clients.provider_formats import Event, Format
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the script: the tool's own name, as the server lists it."""
+    """A call that the model makes: the tool's own name, as the server lists it."""
 
     tool: str
     arguments: dict[str, Any]
@@ -29,130 +28,42 @@ class Call:
 
 Turn = Sequence[Call]
 
-
-class Format(Protocol):
-    """One wire format. `offered` maps the tool's own name to what this client calls it."""
-
-    def offered(self, body: dict[str, Any], server: str) -> dict[str, Any]: ...
-
-    def results(self, body: dict[str, Any]) -> list[str]: ...
-
-    def reply(
-        self, text: str | None, calls: Sequence[tuple[str, Any, dict[str, Any]]]
-    ) -> Iterator[Event]: ...
+Brain = Callable[[list[Message], list[ToolSpec]], Turn]
+"""Plays the model: from the conversation so far and the server's tools, the calls that it makes at once; none
+when it has nothing more to do."""
 
 
-class AnthropicFormat:
-    def offered(self, body: dict[str, Any], server: str) -> dict[str, Any]:
-        start = f"mcp__{server}__"
-        names = (tool["name"] for tool in body.get("tools", ()))
-        return {name.removeprefix(start): name for name in names if name.startswith(start)}
+def scripted(script: Sequence[Turn]) -> Brain:
+    """One turn after the other. Which one is due follows from the number of results."""
 
-    def results(self, body: dict[str, Any]) -> list[str]:
-        blocks = (b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"])
-        return [_flat(block["content"]) for block in blocks if block["type"] == "tool_result"]
+    def turn(conversation: list[Message], tools: list[ToolSpec]) -> Turn:
+        answered = len(results(conversation))
+        for calls in script:
+            if answered <= 0:
+                return calls
+            answered -= len(calls)
+        return ()
 
-    def reply(self, text: str | None, calls: Sequence[tuple[str, Any, dict[str, Any]]]) -> Iterator[Event]:
-        usage = {"input_tokens": 1, "output_tokens": 1}
-        message = {
-            "id": "msg_1",
-            "type": "message",
-            "role": "assistant",
-            "model": "mock",
-            "content": [],
-            "stop_reason": None,
-            "stop_sequence": None,
-            "usage": usage,
-        }
-        yield _typed("message_start", message=message)
-        blocks: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        if text is not None:
-            blocks.append(({"type": "text", "text": ""}, {"type": "text_delta", "text": text}))
-        for call_id, name, arguments in calls:
-            start = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
-            blocks.append((start, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}))
-        for index, (block, delta) in enumerate(blocks):
-            yield _typed("content_block_start", index=index, content_block=block)
-            yield _typed("content_block_delta", index=index, delta=delta)
-            yield _typed("content_block_stop", index=index)
-        reason = "tool_use" if calls else "end_turn"
-        yield _typed("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage=usage)
-        yield _typed("message_stop")
+    return turn
 
 
-class ResponsesFormat:
-    def offered(self, body: dict[str, Any], server: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for tool in body.get("tools", ()):
-            if tool["type"] == "namespace" and tool["name"].rstrip("_") == f"mcp__{server}":
-                found |= {
-                    inner["name"]: {"namespace": tool["name"], "name": inner["name"]}
-                    for inner in tool["tools"]
-                }
-            elif str(tool.get("name", "")).startswith(f"mcp__{server}__"):
-                found[tool["name"].removeprefix(f"mcp__{server}__")] = {"name": tool["name"]}
-        return found
-
-    def results(self, body: dict[str, Any]) -> list[str]:
-        return [_flat(item["output"]) for item in body["input"] if item["type"] == "function_call_output"]
-
-    def reply(self, text: str | None, calls: Sequence[tuple[str, Any, dict[str, Any]]]) -> Iterator[Event]:
-        items: list[dict[str, Any]] = [
-            {
-                "type": "function_call",
-                "id": f"fc_{call_id}",
-                "call_id": call_id,
-                **name,
-                "arguments": json.dumps(arguments),
-            }
-            for call_id, name, arguments in calls
-        ]
-        if text is not None:
-            content = [{"type": "output_text", "text": text, "annotations": []}]
-            items.append({"type": "message", "id": "msg_1", "role": "assistant", "content": content})
-        yield _typed("response.created", response={"id": "resp_1"})
-        for index, item in enumerate(items):
-            yield _typed("response.output_item.added", output_index=index, item=item)
-            yield _typed("response.output_item.done", output_index=index, item=item)
-        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
-        yield _typed(
-            "response.completed",
-            response={"id": "resp_1", "status": "completed", "output": items, "usage": usage},
-        )
-
-
-class GeminiFormat:
-    def offered(self, body: dict[str, Any], server: str) -> dict[str, Any]:
-        start = f"mcp_{server}_"
-        names = [d["name"] for tool in body.get("tools", ()) for d in tool.get("functionDeclarations", ())]
-        return {name.removeprefix(start): name for name in names if name.startswith(start)}
-
-    def results(self, body: dict[str, Any]) -> list[str]:
-        parts = (part for content in body["contents"] for part in content["parts"])
-        return [
-            json.dumps(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part
-        ]
-
-    def reply(self, text: str | None, calls: Sequence[tuple[str, Any, dict[str, Any]]]) -> Iterator[Event]:
-        parts: list[dict[str, Any]] = [] if text is None else [{"text": text}]
-        parts += [{"functionCall": {"id": i, "name": name, "args": args}} for i, name, args in calls]
-        candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
-        usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-        yield None, {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}
+def results(conversation: Sequence[Message]) -> list[str]:
+    return [str(message.content) for message in conversation if message.role == "tool"]
 
 
 class MockProvider:
-    """Serves one format on a free port of loopback.
+    """Serves one format on a free port of loopback. After its last turn the model says `done`.
 
     `results` are what the tools answered, as of the latest request that had the server's tools; `offered` are
-    those tools by their own names; `requests` is everything that was sent: path and body.
+    those tools by their own names; `requests` is everything that was sent: path and body. `server` is what
+    the client puts before the names of tools, empty where it puts nothing.
     """
 
-    def __init__(self, form: Format, script: Sequence[Turn], *, server: str = "atr") -> None:
+    def __init__(self, form: Format, brain: Brain, *, server: str = "atr") -> None:
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.results: list[str] = []
         self.offered: list[str] = []
-        self._form, self._script, self._name = form, script, server
+        self._form, self._brain, self._server = form, brain, server
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
@@ -165,18 +76,25 @@ class MockProvider:
         self._http.shutdown()
         self._http.server_close()
 
-    def _events(self, body: dict[str, Any]) -> list[Event]:
-        names = self._form.offered(body, self._name)
-        if not names:
-            return list(self._form.reply("ok", ()))
-        self.offered, self.results = list(names), self._form.results(body)
-        answered = len(self.results)
-        for number, turn in enumerate(self._script):
-            if answered <= 0:
-                calls = [(f"call_{number}_{i}", names[c.tool], c.arguments) for i, c in enumerate(turn)]
-                return list(self._form.reply(None, calls))
-            answered -= len(turn)
-        return list(self._form.reply("done", ()))
+    def _said(self, body: dict[str, Any]) -> tuple[str | None, list[tuple[str, Any, dict[str, Any]]]]:
+        """Text and calls of the model's turn."""
+        offered = self._form.offered(body, self._server)
+        if not offered:
+            return "ok", []
+        conversation = self._form.conversation(body, self._server)
+        self.offered, self.results = [o.spec.name for o in offered], results(conversation)
+        turn = self._brain(conversation, [o.spec for o in offered])
+        names = {o.spec.name: o.called for o in offered}
+        made = len([m for m in conversation if m.role == "assistant"])
+        calls = [(f"call_{made}_{i}", names[c.tool], c.arguments) for i, c in enumerate(turn)]
+        return (None, calls) if calls else ("done", [])
+
+    def _answer(self, path: str, body: dict[str, Any]) -> tuple[str, str]:
+        """Content type and text."""
+        said = self._said(body)
+        if "stream" in path.lower() or body.get("stream"):
+            return "text/event-stream", "".join(map(_sse, self._form.reply(*said)))
+        return "application/json", json.dumps(self._form.whole(*said))
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
@@ -191,14 +109,10 @@ class MockProvider:
                 except ValueError:
                     body = {}
                 outer.requests.append((self.path, body))
-                streams = "stream" in self.path.lower() or (isinstance(body, dict) and body.get("stream"))
-                if streams:
-                    self._send("text/event-stream", "".join(map(_sse, outer._events(body))))
-                elif "generateContent" in self.path:
-                    ((_, answer),) = outer._events(body)
-                    self._send("application/json", json.dumps(answer))
-                else:
-                    self._send("application/json", "{}", 404)
+                path = self.path.lower().partition("?")[0]
+                if not path.endswith(("/messages", "/responses", "/completions", "generatecontent")):
+                    return self._send("application/json", "{}", 404)
+                return self._send(*outer._answer(self.path, body))
 
             def do_GET(self) -> None:
                 outer.requests.append((self.path, {}))
@@ -218,17 +132,6 @@ class MockProvider:
         return Handler
 
 
-def _typed(kind: str, **data: Any) -> Event:
-    return kind, {"type": kind, **data}
-
-
 def _sse(event: Event) -> str:
     name, data = event
     return (f"event: {name}\n" if name else "") + f"data: {json.dumps(data)}\n\n"
-
-
-def _flat(content: Any) -> str:
-    """The text of a tool result, which is a text or a list of blocks."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(block.get("text", "") for block in content)

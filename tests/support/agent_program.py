@@ -9,11 +9,15 @@ from pathlib import Path
 
 import anyio
 from mcp import Client
+from mcp.types import Implementation
 
 from atr_client.models.base import ToolSpec
 from atr_data.trajectory import Message
 from tests.support.gateway import asker
 from tests.support.mcp_player import McpPlayer
+
+LISTS_ONCE = Implementation(name="codex-mcp-client", version="0")
+"""The name of a client that a gateway shows every tool of every session, where they change."""
 
 
 async def play(url: str, text: str) -> None:
@@ -24,7 +28,7 @@ async def play(url: str, text: str) -> None:
         Message(role="system", content=system),
         Message(role="user", content=opening.removesuffix("\n"), turn_idx=1),
     ]
-    async with Client(url) as client:
+    async with Client(url, client_info=LISTS_ONCE, mode="legacy") as client:
         player = McpPlayer(client, asker())
         tools: list[ToolSpec] = await player.tools()
         while not await player.take_turn(messages, tools):

@@ -32,6 +32,7 @@ def planted(path: Path, mark: str = "ZZ") -> Episode:
         session["rule_id"] = ids[session["rule_id"]]
         session["rule_ref"] = None
         session["gold_value"] = f"{mark}-GOLD-value"
+    raw["raw_persona"]["narrative"] = f"{mark}-GOLD-narrative"
     raw["metadata"]["all_test_rules"] = list(ids.values())
     raw["metadata"]["selected_rules"] = [ids[name] for name in raw["metadata"]["selected_rules"]]
     return Episode.model_validate(raw)

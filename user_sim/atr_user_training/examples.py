@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from atr_user_sim.calibration.folds import of_hands
-from atr_user_sim.calibration.records import DATA, persona_lines, questions, statements
+from atr_user_sim.calibration.records import DATA, agent_questions, persona_lines, questions, statements
 from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.knowledge import KnownPool, known_pool
+
+AGENT = "agent: "
+"""Begins the kind of the questions in an agent's voice, all of one writer."""
 
 OWN = "own"
 """The group of the earlier questions, which come without lines."""
@@ -56,8 +59,9 @@ def asked_questions(hands: str) -> list[Example]:
     statements, and no question) or `both`."""
     known = _pools(hands)
     return [
-        Example(pool, q.question, _number(pool, q.gold), q.kind, q.writer)
-        for q in questions()
+        Example(pool, q.question, _number(pool, q.gold), f"{voice}{q.kind}", q.writer)
+        for voice, records in (("", questions()), (AGENT, agent_questions()))
+        for q in records
         for pool in (known[q.persona],)
     ]
 

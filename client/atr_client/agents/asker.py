@@ -15,7 +15,7 @@ from atr_client.agents.choosing import best_tool, obvious_tool
 from atr_client.agents.conversing import Act, Look, Say, next_move
 from atr_client.agents.filling import action_arguments, search_arguments
 from atr_client.agents.reading import Row, Statement, View
-from atr_client.agents.recalling import look_up, note_to_take
+from atr_client.agents.recalling import look_up, note_to_take, rewritten
 from atr_client.agents.remembering import Memory
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_data.constants import CONFIRMATION, FINISH_SESSION, SEND_TO_USER
@@ -35,6 +35,8 @@ class Asker:
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         view = View(messages, tools)
+        if not tools:
+            return ModelReply(content=rewritten(view.request) if self.remembers else "")
         if self.remembers and (calls := _with_memory(view)):
             return ModelReply(tool_calls=calls)
         return _learn(view, asks=self.remembers) if view.is_learning else self._test(view)

@@ -144,7 +144,7 @@ class View:
         match = re.search(r"<context>\n(.*)\n</context>", self.system, re.S)
         texts = [match[1]] if match else []
         texts += [text for done in self.recalled if not done.is_error for text in _texts(done.result)]
-        return list(dict.fromkeys(said for text in texts for said in _statements(text)))
+        return list(dict.fromkeys(said for text in texts for said in statements_in(text)))
 
     @property
     def remembered_since_user(self) -> bool:
@@ -184,7 +184,8 @@ def row_key(parameter: str) -> str:
     return _ROW_KEY.get(singular, singular)
 
 
-def _statements(context: str) -> Iterator[Statement]:
+def statements_in(context: str) -> Iterator[Statement]:
+    """What the user says in a text of a memory, and what each of it answers."""
     if context.startswith(DISTILLED):
         for question, text in _DISTILLED_LINE.findall(context):
             yield Statement(text.strip(), question)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from atr_client.agents.asking import asks_in_general
-from atr_client.agents.reading import View, is_memory_tool, properties, required
+from atr_client.agents.reading import View, is_memory_tool, properties, required, statements_in
 from atr_client.models.base import ToolSpec
+from atr_memory import DISTILLED
 
-_WRITING = ("save", "store", "remember", "add", "create", "write", "record")
+_WRITING = ("save", "store", "remember", "create", "write", "record", "add")
 _READING = ("search", "recall", "find", "query", "retrieve", "read", "list", "get")
 _CONTENT = ("text", "content", "observation", "note", "memory", "fact", "value", "data", "message")
 _QUERY = ("query", "question", "search", "term", "keyword", "topic", "text", "prompt")
@@ -36,11 +38,28 @@ def look_up(view: View) -> list[Call]:
     tools = _tools(view, _READING)
     queried = [tool for tool in tools if _query_parameter(tool)]
     if not view.recalled and queried:
-        return [(tool, {cast(str, _query_parameter(tool)): view.request}) for tool in queried]
+        return [(tool, _query(tool, view.request)) for tool in queried]
     called = {done.call.name for done in view.recalled}
     if view.statements:
         return []
     return [(tool, {}) for tool in tools if not required(tool) and tool.name not in called]
+
+
+def rewritten(material: str) -> str:
+    """A memory written anew, out of what it was and the session that has ended: a line for each lasting thing
+    that the user has said, the newest last. What is neither is a session to be distilled."""
+    match = re.search(r"<memory>\n(.*)\n</memory>\n\n<session>\n(.*)\n</session>", material, re.S)
+    memory, session = match.groups() if match else ("", material)
+    old = [line for line in memory.split("\n") if line.startswith("- ")]
+    said = (s for s in statements_in(session) if s.question and asks_in_general(s.question))
+    new = [f"- (asked: {_question(s.question)}) {s.text}" for s in said]
+    lines = list(dict.fromkeys([*old, *new]))
+    return "\n".join([DISTILLED, *lines]) if lines else "NOTHING"
+
+
+def _question(text: str) -> str:
+    """The sentence that asks."""
+    return next((s for s in reversed(re.split(r"(?<=[.!?])\s+", text)) if s.endswith("?")), text)
 
 
 def _tools(view: View, words: Sequence[str]) -> list[ToolSpec]:
@@ -60,6 +79,12 @@ def _query_parameter(tool: ToolSpec) -> str | None:
         if properties(tool).get(name, {}).get("type") == "string" and set(required(tool)) <= {name}:
             return name
     return None
+
+
+def _query(tool: ToolSpec, request: str) -> dict[str, Any]:
+    """The request as far as the parameter takes it."""
+    name = cast(str, _query_parameter(tool))
+    return {name: request[: properties(tool)[name].get("maxLength", len(request))]}
 
 
 def _takes(schema: Mapping[str, Any], words: Sequence[str]) -> bool:

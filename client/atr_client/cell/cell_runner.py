@@ -6,15 +6,16 @@ command goes on from there.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import filelock
 
 from atr_client.cell.attempts import Attempts
+from atr_client.cell.cell_memory import check_server, layer_of_cell, note_snapshot, store_of_cell
 from atr_client.cell.definition import Cell, CellResult
 from atr_client.cell.kept_sessions import KeptSessions
 from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
@@ -33,11 +34,10 @@ from atr_client.outputs.manifest import (
 )
 from atr_client.outputs.rows import Row, cost_usd, done_row, failed_row, finished_row, usage_by_role
 from atr_client.outputs.scoring import score_folder
-from atr_client.session.layers import named_layer
 from atr_data.calls import CallLog
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 from atr_data.trajectory import Trajectory
-from atr_memory import MemoryStore
 
 _log = get_logger()
 
@@ -68,11 +68,11 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
                 cell.key.cell_id, kept.served, kept.note_served, tolerant=cell.options.allow_stale_resume
             )
             check_statements(cell.episode, cell.key.variant)
-            trajectories = await _played(cell, progress or Silent(), started)
+            trajectories = await _played(cell, kept, progress or Silent(), started)
             cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
             kept.put(completed(kept.manifest, cost))
             row = _scored_row(cell, trajectories, started)
-            write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.done, indented_json(row))
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
 
@@ -88,29 +88,31 @@ def is_busy(folder: CellFolder) -> bool:
         return True
 
 
-async def _played(cell: Cell, progress: Progress, started: float) -> list[Trajectory]:
+async def _played(cell: Cell, file: ManifestFile, progress: Progress, started: float) -> list[Trajectory]:
     """What breaks a run off stands in the cell's folder until it goes on: such a cell has no score."""
     cell.folder.aborted.unlink(missing_ok=True)
     try:
-        return await _play(cell, progress)
+        return await _play(cell, file, progress)
     except Exception as error:
         row = failed_row(cell.name, error, duration=time.monotonic() - started)
         with suppress(OSError):
-            write_atomic(cell.folder.aborted, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.aborted, indented_json(row))
         raise
 
 
-async def _play(cell: Cell, progress: Progress) -> list[Trajectory]:
-    """The memory lives as long as the call: it is rebuilt from the trajectories each time."""
-    with CallLog(cell.folder.calls) as log, MemoryStore() as store:
+async def _play(cell: Cell, file: ManifestFile, progress: Progress) -> list[Trajectory]:
+    layer = layer_of_cell(cell)
+    await check_server(cell, layer, file)
+    with CallLog(cell.folder.calls) as log, store_of_cell(cell, layer) as store:
         way = LearnFreezeTest(
             cell.episode,
             cell.key.variant,
             KeptSessions(cell, progress, Attempts(cell.folder.calls, log, cell.key.variant)),
             store,
-            cell.memory or named_layer(cell.key.layer or "context"),
+            layer,
             cell.key.cell_id,
             cell.options.test_sessions,
+            partial(note_snapshot, file),
         )
         return await way.run()
 

@@ -10,6 +10,7 @@ from atr_client.models.meter import Meter
 from atr_client.session.agent_memory import AgentMemory, WithMemory
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
+from atr_client.session.retention import note_retention
 from atr_client.session.session_runner import run_session
 from atr_client.session.turns import SessionSettings
 from atr_data.episode import Episode, LearningSession, TestSession
@@ -56,7 +57,7 @@ class EpisodeRunner:
         self.meter.check()
         user = self.user_of(self.episode, session) if isinstance(session, LearningSession) else None
         async with open_environment(self.episode, session, recorder) as environment:
-            return await run_session(
+            trajectory = await run_session(
                 episode=self.episode,
                 session=session,
                 variant=self.variant,
@@ -66,3 +67,6 @@ class EpisodeRunner:
                 environment=WithMemory(environment, memory) if memory.offer else environment,
                 settings=self.settings,
             )
+        if isinstance(session, TestSession):
+            note_retention(self.episode, session, self.variant, memory, trajectory)
+        return trajectory

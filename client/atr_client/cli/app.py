@@ -17,6 +17,7 @@ from atr_client.cli.completion import variants as variant_names
 from atr_client.cli.datagen_group import datagen
 from atr_client.cli.gateway_group import play, serve_episodes
 from atr_client.cli.lazy_group import LazyGroup
+from atr_client.cli.results_group import RESULT_COMMANDS
 from atr_client.cli.sweep_commands import doctor, estimate, models, run, schema
 
 _FILE = click.Path(path_type=Path)
@@ -190,5 +191,7 @@ cli.add_command(
         "When to help, and with what: streams of work, played event by event.",
     )
 )
+for command in RESULT_COMMANDS:
+    cli.add_command(command)
 cli.add_command(play)
 cli.add_command(serve_episodes)

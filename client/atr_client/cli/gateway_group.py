@@ -10,6 +10,9 @@ from typing import Literal
 
 import click
 
+from atr_client.cli.completion import configs, personas
+from atr_client.cli.completion import variants as variant_names
+
 _FILE = click.Path(path_type=Path)
 
 
@@ -19,14 +22,39 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 
 
 @click.command()
-@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True, shell_complete=personas)
 @click.option(
-    "--variant", "variants", multiple=True, default=["atr"], show_default=True, help="Variant to play."
+    "--variant",
+    "variants",
+    multiple=True,
+    default=["atr"],
+    show_default=True,
+    shell_complete=variant_names,
+    help="Variant to play.",
 )
 @click.option(
     "--memory", "layer", default="context", show_default=True, help="Memory layer: context or none."
 )
-@click.option("--agent", default="external", show_default=True, help="What tables call the agent.")
+@click.option(
+    "--agent",
+    default="external",
+    show_default=True,
+    help="What tables call the agent. human: a person plays it, in a page with the tools as forms.",
+)
+@click.option(
+    "--user",
+    type=click.Choice(["simulated", "human"]),
+    default="simulated",
+    show_default=True,
+    help="Who plays the user.",
+)
+@click.option(
+    "--user-at",
+    type=click.Choice(["page", "terminal", "client"]),
+    default="page",
+    show_default=True,
+    help="Where a human user is asked: in a page, at this terminal, by the agent's own client.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["learn", "test", "episode"]),
@@ -39,7 +67,7 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 )
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--outputs", type=_FILE, help="Folder that is written to.")
-@click.option("--config", help="A configuration that says who plays the user.")
+@click.option("--config", shell_complete=configs, help="A configuration that says who plays the user.")
 @click.option("--max-steps", type=click.IntRange(1), help="Calls per session.  [default: 20]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds per session.")
 @click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
@@ -54,6 +82,8 @@ def play(
     variants: tuple[str, ...],
     layer: str,
     agent: str,
+    user: Literal["simulated", "human"],
+    user_at: Literal["page", "terminal", "client"],
     mode: Literal["learn", "test", "episode"],
     all_tools: bool | None,
     folder: Path | None,
@@ -82,6 +112,8 @@ def play(
             variants=variants,
             layer=layer,
             agent=agent,
+            human_user=user == "human",
+            user_at=user_at,
             mode=mode,
             all_tools=all_tools,
             folder=folder,
@@ -97,7 +129,7 @@ def play(
 
 
 @click.command("serve-episodes")
-@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
+@click.argument("episodes", metavar="[EPISODE...]", nargs=-1, shell_complete=personas)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
 @_HOST

@@ -16,6 +16,7 @@ from atr_client.errors import CellBusy, ConfigError
 from atr_client.gateway.desk import Desk, Mode
 from atr_client.gateway.external_cell import EXTERNAL, ExternalPlay, external_desk
 from atr_client.gateway.gateway_host import serve_at_stdio, serve_over_http
+from atr_client.gateway.human_places import HUMAN, UserAt, human_places, play_at_pages
 from atr_client.logs import route_structlog
 from atr_client.outputs.provenance import collect_provenance
 from atr_client.session.turns import SessionSettings
@@ -48,6 +49,8 @@ class PlayRequest:
     variants: Sequence[str]
     layer: str
     agent: str
+    human_user: bool
+    user_at: UserAt
     mode: Mode
     all_tools: bool | None
     folder: Path | None
@@ -69,21 +72,35 @@ def play_command(request: PlayRequest) -> None:
         clients.check(list(role_specs(config).values()))
         desks = _desks(request, config, clients)
         settings = request.http and _http_settings(request.http)
-        if settings is None and len(desks) > 1:
-            raise ConfigError("standard input and output serve one episode in one variant; more need --http")
+        _check_places(request, len(desks))
 
         async def serve() -> None:
-            async with clients:
-                if settings:
+            async with clients, human_places(desks, request.agent, request.user_at, announce):
+                if request.agent == HUMAN:
+                    await play_at_pages(desks)
+                elif settings:
                     await serve_over_http(desks, settings, announce, all_tools=request.all_tools)
                 else:
                     await serve_at_stdio(desks[0], all_tools=request.all_tools)
 
         # A thread blocked on standard input cannot be interrupted; what is on disk is whole at any instant.
-        if settings is None:
+        if settings is None or request.user_at == "terminal":
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         with log_on_standard_error():
             anyio.run(serve)
+
+
+def _check_places(request: PlayRequest, desks: int) -> None:
+    """Raises ConfigError for a place that would be taken twice, or that is not there."""
+    takes_stdin = request.http is None and request.agent != HUMAN
+    if takes_stdin and desks > 1:
+        raise ConfigError("standard input and output serve one episode in one variant; more need --http")
+    if not request.human_user:
+        return
+    if request.user_at == "client" and request.agent == HUMAN:
+        raise ConfigError("--user-at client: a human agent has no client; page or terminal")
+    if request.user_at == "terminal" and (takes_stdin or desks > 1):
+        raise ConfigError("--user-at terminal: one episode in one variant, and --http for the agent")
 
 
 def _plain_config() -> RunConfig:
@@ -99,6 +116,7 @@ def _desks(request: PlayRequest, config: RunConfig, clients: ModelClients) -> li
         outputs=outputs,
         layer=request.layer,
         agent=request.agent,
+        human_user=request.human_user,
         mode=request.mode,
         settings=_settings(request, config.limits),
         fresh=request.fresh,

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -19,8 +18,10 @@ from anyio.abc import Process
 
 from atr_client.cell.definition import SessionRunner
 from atr_client.cell.isolation import outcome_of
-from atr_client.errors import ModelError
-from atr_client.gateway.client_presets import Invocation, instructions_for, prepared, refusals
+from atr_client.errors import CellAbort, ModelError
+from atr_client.gateway.agent_home import agent_folder, keeps_files
+from atr_client.gateway.client_presets import Invocation, instructions_for, prepared
+from atr_client.gateway.client_refusals import refused_calls
 from atr_client.gateway.gateway_host import gateway_app
 from atr_client.gateway.gateway_server import build_gateway_server
 from atr_client.gateway.handed_session import HandedSession
@@ -84,11 +85,13 @@ class CommandSessions:
             return await runner(session, memory=memory, recorder=recorder)
 
         async def command() -> None:
-            problem = await outcome_of(lambda: self._command(hosted, records))
+            nonlocal problem
+            problem = await outcome_of(lambda: self._command(hosted, memory, records))
             if isinstance(problem, Exception):
                 problem = f"{type(problem).__name__}: {problem}"
             hosted.mailbox.leave(ModelError(f"{self.spec.model_id}: {problem}") if problem else None)
 
+        problem: str | Exception | None = None
         outcome: Trajectory | Exception = RuntimeError("the session was not played")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(command)
@@ -96,9 +99,11 @@ class CommandSessions:
             hosted.end(None if isinstance(outcome, Exception) else outcome)
         if isinstance(outcome, Exception):
             raise outcome
+        if problem is not None:
+            raise CellAbort("agent", session.session_id, f"{self.spec.model_id}: {problem}")
         return outcome
 
-    async def _command(self, hosted: HostedSession, records: Path) -> str | None:
+    async def _command(self, hosted: HostedSession, memory: AgentMemory, records: Path) -> str | None:
         """Runs the program to its end; what was wrong with it, or None."""
         asked = await hosted.mailbox.settled()
         if asked is None:
@@ -106,17 +111,18 @@ class CommandSessions:
         place = HandedSession(hosted, lambda client: note_client(self.folder.manifest, client))
         system, opening = (str(message.content) for message in asked.messages[:2])
         host = Host(ttl=3600.0, cap=1)
-        with tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True) as folder:
+        with agent_folder(memory) as folder:
             async with serving(gateway_app(host, [])) as base_url:
-                door = await host.open_server(build_gateway_server(place), expires=False)
+                server = build_gateway_server(place, all_tools=False)
+                door = await host.open_server(server, expires=False)
                 url = f"{base_url}/play/{door}/mcp"
-                invocation = prepared(self.spec, url, instructions_for(system, opening), Path(folder))
+                home = keeps_files(memory)
+                told = instructions_for(system, opening, home=home)
+                invocation = prepared(self.spec, url, told, folder, home=home)
                 run = await _run(invocation, records, hosted)
                 await host.close_all()
         _record(records, invocation, run, place)
-        if hosted.is_over:
-            return None
-        return _problem(run, place) or _refused(self.spec, records)
+        return _refused(self.spec, records) or _problem(run, place, hosted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +212,9 @@ def _record(records: Path, invocation: Invocation, run: _Run, place: HandedSessi
     write_atomic(records / "command.json", json.dumps(told, ensure_ascii=False, indent=2) + "\n")
 
 
-def _problem(run: _Run, place: HandedSession) -> str | None:
-    if run.exit_code != 0:
+def _problem(run: _Run, place: HandedSession, hosted: HostedSession) -> str | None:
+    """A program that is still there when its session is over is stopped: how it ends then means nothing."""
+    if run.exit_code != 0 and not hosted.is_over:
         return f"it ended with exit code {run.exit_code}: {run.error or 'it said nothing'}"
     if not place.connected:
         return f"it never came to the gateway: {run.error or 'it said nothing'}"
@@ -218,5 +225,5 @@ def _problem(run: _Run, place: HandedSession) -> str | None:
 
 def _refused(spec: CommandSpec, records: Path) -> str | None:
     output = (records / "stdout.txt").read_text(encoding="utf-8", errors="replace")
-    denied = refusals(spec, output)
-    return f"calls were refused: {denied}" if denied else None
+    refused = refused_calls(spec.preset, output)
+    return f"its client refused calls: {refused}" if refused else None

@@ -14,6 +14,7 @@ from atr_client.cell.isolation import outcome_of
 from atr_client.errors import CellAbort, ConfigError
 from atr_client.gateway.hosted_session import HostedSession
 from atr_client.gateway.news import News
+from atr_client.gateway.person import Person
 from atr_client.logs import get_logger
 from atr_client.models.base import AgentModel, Model, PerSession
 from atr_client.outputs.clients_seen import note_client
@@ -31,7 +32,8 @@ class Desk:
     """Runs the cell, and hands its sessions to those who ask.
 
     The cell is an ordinary one, so it is kept, resumed and scored as any other. Nothing runs before `start`.
-    What breaks a session off leaves it without a result; another `start` goes on from there.
+    What breaks a session off leaves it without a result; another `start` goes on from there. `person` plays
+    the user, when somebody does; `asks_through_client`: she sits at the agent's own client.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class Desk:
         self._wanted = anyio.Event()
         self._ended = anyio.Event()
         self._news = News()
+        self.person: Person | None = None
+        self.asks_through_client = False
         self.settings = settings
         self.mode = mode
         self.failure: str | None = None
@@ -90,6 +94,12 @@ class Desk:
         """Waits until a cell whose sessions are all over has been scored as well."""
         if self._wanted.is_set() and all(hosted.is_over for hosted in self.playable):
             await self._ended.wait()
+
+    async def finished(self) -> None:
+        """Waits until all sessions are over, and scored."""
+        while not all(hosted.is_over for hosted in self.playable):
+            await self._news.wait()
+        await self.scored()
 
     def start(self) -> None:
         """Runs the cell, unless it runs; after a failure it is tried again."""

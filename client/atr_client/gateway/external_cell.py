@@ -14,6 +14,7 @@ from atr_client.cell.learn_freeze_test import check_statements
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.gateway.desk import Desk, Mode
+from atr_client.gateway.person import Person, person_users
 from atr_client.models.base import Model
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import ModelIdentity, gate, new_manifest, read_manifest
@@ -23,7 +24,12 @@ from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.registry import role_specs
-from atr_client.sweep.simulated_users import known_lines, recorded_user, users_of_cells
+from atr_client.sweep.simulated_users import (
+    chosen_classifier,
+    known_lines,
+    recorded_user,
+    users_of_cells,
+)
 from atr_data import Episode
 from atr_data.variants import VARIANTS
 
@@ -33,7 +39,8 @@ EXTERNAL = "external"
 @dataclass(frozen=True, slots=True)
 class ExternalPlay:
     """Who plays what. `agent` names the agent in tables and in the cell's folder. `fresh` removes what the
-    cell has on disk, `allow_stale_resume` goes on with sessions of another run."""
+    cell has on disk, `allow_stale_resume` goes on with sessions of another run. `human_user`: a
+    person plays the user."""
 
     episode: Path
     variant: str
@@ -44,6 +51,7 @@ class ExternalPlay:
     settings: SessionSettings = field(default_factory=SessionSettings)
     fresh: bool = False
     allow_stale_resume: bool = False
+    human_user: bool = False
 
 
 def external_desk(
@@ -66,6 +74,7 @@ def external_desk(
     check_statements(episode, play.variant)
     roles, clients = role_specs(config), clients or ModelClients(config.limits)
     lines = {} if roles else known_lines(episode, play.episode)
+    person = Person() if play.human_user else None
     key = CellKey.of(
         episode, variant=play.variant, model=play.agent, layer=play.layer, hook=False, smoke=config.smoke
     )
@@ -77,12 +86,15 @@ def external_desk(
         episode_sha256=episode_sha256(episode),
         model=ModelIdentity(hashlib.sha256(entry.encode()).hexdigest(), agent=EXTERNAL),
         reasoning=None,
-        user_sim=recorded_user(config, roles, clients, lines),
+        user_sim=recorded_user(config, roles, clients, lines) | ({"make": "human"} if person else {}),
         memory=memory.settings,
         max_steps=play.settings.max_steps,
         timeout=play.settings.timeout,
     )
-    users = users_of_cells(config, roles, clients, lines)(key)
+    if person is None:
+        users = users_of_cells(config, roles, clients, lines)(key)
+    else:
+        users = person_users(person, chosen_classifier(config.user_sim.comparison, lines))
 
     def cell_of(model: Model) -> Cell:
         return Cell(
@@ -97,6 +109,7 @@ def external_desk(
         )
 
     desk = Desk(cell_of, play.settings, play.mode)
+    desk.person = person
     existing = None if play.fresh else read_manifest(desk.cell.folder.manifest)
     if existing is not None:
         gate(existing, manifest, allow_stale=play.allow_stale_resume)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 from mcp import MCPError
@@ -18,6 +17,7 @@ from mcp.types import (
     CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListToolsResult,
     PaginatedRequestParams,
@@ -27,31 +27,16 @@ from mcp.types import (
     Tool,
 )
 
-from atr_client.gateway.acting import Told
 from atr_client.gateway.control_tools import every_tool, offered_tools
+from atr_client.gateway.elicitation import call_with_person
 from atr_client.gateway.paged_memory import longest_for
+from atr_client.gateway.served_place import Place
 
 PROMPT = "episode"
 NEVER_LIST_AGAIN = ("codex",)
 """Beginnings of names of clients that read the list of tools once."""
 
 FIRST_MODERN_ERA = "2026"
-
-
-class Place(Protocol):
-    """What can be reached through the server: a seat at a desk, or a session that was handed over."""
-
-    @property
-    def instructions(self) -> str: ...
-
-    @property
-    def tool_names(self) -> list[str]: ...
-
-    def control_tools(self, *, everything: bool) -> list[Tool]: ...
-
-    def note(self, client: Mapping[str, str]) -> None: ...
-
-    async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told: ...
 
 
 def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Server[Any]:
@@ -66,7 +51,9 @@ def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Serve
     def tools(context: ServerRequestContext[Any]) -> list[Tool]:
         everything = _never_lists_again(context) if all_tools is None else all_tools
         own = seat.control_tools(everything=everything)
-        return own + (every_tool() if everything else offered_tools(seat.tool_names))
+        return own + (
+            every_tool(seat.memory_tools) if everything else offered_tools(seat.tool_names, seat.memory_tools)
+        )
 
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None
@@ -74,16 +61,24 @@ def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Serve
         _note_client(seat, context)
         return ListToolsResult(tools=tools(context))
 
-    async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        context: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         """Catches everything: in the older era the text of any exception would reach the peer."""
         _note_client(seat, context)
         before = seat.tool_names
         try:
             longest = longest_for(_client_name(context)[0])
-            told = await seat.call(params.name, params.arguments or {}, longest)
+            if (person := seat.person) is not None:
+                modern = _era(context) == "modern"
+                told = await call_with_person(context, params, seat, person, longest, modern=modern)
+            else:
+                told = await seat.call(params.name, params.arguments or {}, longest)
         except Exception as error:
             structlog.get_logger().error("gateway failed", tool=params.name, exc_info=True)
             raise MCPError(INTERNAL_ERROR, "internal error") from error
+        if isinstance(told, InputRequiredResult):
+            return told
         if seat.tool_names != before:
             await _tell_of_tools(context, bus)
         return CallToolResult(

@@ -8,11 +8,13 @@ from typing import Any
 import anyio
 from mcp.types import Tool
 
-from atr_client.gateway.acting import Told, act, refused
+from atr_client.cell.cell_memory import layer_of_cell
+from atr_client.gateway.acting import Made, Told, make, outcome, refused
 from atr_client.gateway.control_tools import NEXT, READ, START, STATUS, control_tools, instruction_text
 from atr_client.gateway.desk import Desk
 from atr_client.gateway.hosted_session import HostedSession
 from atr_client.gateway.paged_memory import paged
+from atr_client.gateway.person import Person
 from atr_data.trajectory import Message
 
 MOST_WAITING = 64
@@ -29,6 +31,8 @@ class Seat:
         self._current: HostedSession | None = None
         self._lock = anyio.Lock()
         self._pages: Sequence[str] = ()
+        self._made: Made | None = None
+        self.memory_tools = list(layer_of_cell(desk.cell).listed)
         self._waiting = 0
 
     @property
@@ -43,6 +47,11 @@ class Seat:
     def control_tools(self, *, everything: bool) -> list[Tool]:
         """The seat's own tools; `everything` includes those that another session may bring."""
         return control_tools(single=self.is_single, pages=everything or bool(self._pages))
+
+    @property
+    def person(self) -> Person | None:
+        """Who is asked through the agent's own client."""
+        return self._desk.person if self._desk.asks_through_client else None
 
     def note(self, client: Mapping[str, str]) -> None:
         self._desk.note(client)
@@ -107,7 +116,19 @@ class Seat:
         hosted = self._current
         if hosted is None:
             return refused(f"{name} cannot be called: no session is running; call {NEXT} first")
-        return await act(hosted, name, arguments, lambda: self._why_over(hosted))
+        made = await make(hosted, name, arguments, lambda: self._why_over(hosted))
+        if isinstance(made, Told):
+            return made
+        self._made = made
+        return await outcome(hosted, made, lambda: self._why_over(hosted))
+
+    async def resume(self) -> Told:
+        """What came of the last call, whoever stopped waiting for it."""
+        async with self._lock:
+            hosted, made = self._current, self._made
+            if hosted is None or made is None:
+                return refused("no call waits for its result")
+            return await outcome(hosted, made, lambda: self._why_over(hosted))
 
     async def _status(self, longest: int | None, *, whole: bool) -> Told:
         hosted = self._current

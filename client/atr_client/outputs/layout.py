@@ -136,6 +136,11 @@ class CellFolder:
         return self.path / "run.log"
 
     @property
+    def memory(self) -> Path:
+        """The store of a memory that does not follow from the transcripts."""
+        return self.path / "memory.sqlite"
+
+    @property
     def calls(self) -> Path:
         return self.path / "calls.jsonl"
 

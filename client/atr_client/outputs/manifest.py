@@ -57,6 +57,8 @@ class Manifest(BaseModel):
     """`episode_sha256` is that of the episode on file, `shuffle_references` the seed that reordered it.
     `address` is where the model was reached, without secrets, `served_model` what its server calls it;
     `served_roles` the same for the roles of the user. `privileged` marks a model that was shown the labels.
+    `memory` are the settings of its layer, `memory_server` what a third party's server says of itself and the
+    digest of its tools, `memory_snapshot` the content hash of what the test sessions read.
     `complete` is true once every session of the cell is on disk. `stale_fields` names what differed when
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
     price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came
@@ -84,6 +86,8 @@ class Manifest(BaseModel):
     clients: list[dict[str, str]] = Field(default_factory=list[dict[str, str]])
     memory_layer: str | None
     memory: dict[str, Any] = Field(default_factory=dict)
+    memory_server: dict[str, Any] = Field(default_factory=dict)
+    memory_snapshot: str | None = None
     seed: int | None
     agent_reasoning_effort: str | None = "on"
     hook_enabled: bool
@@ -249,12 +253,14 @@ def resumed(
 
 
 def _served(existing: Mapping[str, Any]) -> dict[str, Any]:
-    """What the servers called their models; held against every reply, and not known beforehand."""
+    """What servers said of themselves; not known beforehand, and held against what they say now."""
     model, roles = existing.get("served_model"), existing.get("served_roles")
     named = cast(dict[str, Any], roles).items() if isinstance(roles, dict) else ()
     return {
         "served_model": model if isinstance(model, str) else None,
         "served_roles": {role: name for role, name in named if isinstance(name, str)},
+        "memory_server": existing.get("memory_server") or {},
+        "memory_snapshot": existing.get("memory_snapshot"),
     }
 
 

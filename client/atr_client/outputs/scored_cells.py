@@ -38,14 +38,18 @@ def scored_cells(folders: Sequence[Path], episodes: Path | None = None) -> Score
 
     Raises ConfigError when there is no cell, or when two folders hold the same one.
     """
-    found = all_cells(folders)
-    manifests = {folder.path: read_manifest(folder.manifest) or {} for folder in found}
-    cells = [_cell(folder, manifests[folder.path], episodes) for folder in found]
+    return checked([read_cell(folder, episodes) for folder in all_cells(folders)])
+
+
+def checked(cells: Sequence[ScoredCell]) -> ScoredFolder:
+    """The cells with what a reader should know of them together. Raises ConfigError when two are the same."""
     _refuse_twins(cells)
-    return ScoredFolder(cells, [*_mixtures(cells, manifests), *_unverified(cells)])
+    return ScoredFolder(cells, [*_mixtures(cells), *_unverified(cells)])
 
 
-def _cell(folder: CellFolder, manifest: Mapping[str, Any], episodes: Path | None) -> ScoredCell:
+def read_cell(folder: CellFolder, episodes: Path | None = None) -> ScoredCell:
+    """The cell as it lies on disk now."""
+    manifest = read_manifest(folder.manifest) or {}
     document, problem = _score(folder, CellRecord.of(folder), manifest, episodes)
     return scored_cell(folder, document, problem)
 
@@ -142,11 +146,10 @@ def _refuse_twins(cells: Sequence[ScoredCell]) -> None:
             )
 
 
-def _mixtures(cells: Sequence[ScoredCell], manifests: Mapping[Path, Mapping[str, Any]]) -> Iterator[str]:
+def _mixtures(cells: Sequence[ScoredCell]) -> Iterator[str]:
     values: dict[Setting, dict[str, set[str]]] = {}
     for cell in cells:
-        manifest = manifests[Path(cell.folder)]
-        if manifest:
+        if manifest := read_manifest(CellFolder(Path(cell.folder)).manifest):
             told = values.setdefault(cell.setting, {name: set() for name in _ALIKE})
             for name in _ALIKE:
                 told[name].add(str(manifest.get(name)))

@@ -60,12 +60,14 @@ class SessionMemory:
 
 @dataclass(slots=True)
 class AgentMemory:
-    """An opened memory. Raises CellAbort when the memory fails, which is never the agent's failure."""
+    """An opened memory; `answers` are what its tools have said. Raises CellAbort when the memory fails, which
+    is never the agent's failure."""
 
     seen: SessionMemory
     recorder: SessionRecorder
     offer: Offer | None = None
     use: MemoryUse = field(default_factory=MemoryUse)
+    answers: list[str] = field(default_factory=list[str])
     _names: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -118,6 +120,8 @@ class AgentMemory:
                 finished = FinishedSession(trajectory.session_id, trajectory.messages)
                 if usage := await view.keep(finished, self.offer):
                     trajectory.token_usage[SERVER] = usage
+            if view is not None:
+                self.use.stored_bytes = view.layer.size(view.kept)
         except (MemoryFault, StoreError) as error:
             raise self._abort(error) from error
         self.use.pushed_characters = len(self.context or "")
@@ -127,6 +131,7 @@ class AgentMemory:
 
     def _record(self, call: ToolCall, turn_idx: int, outcome: ToolOutcome, started: float) -> None:
         seconds = time.perf_counter() - started
+        self.answers.append(outcome.content)
         self.use.tool_calls += 1
         self.use.returned_characters += len(outcome.content)
         self.use.seconds += seconds

@@ -26,7 +26,7 @@ def recorded_layer(name: str | None, settings: Mapping[str, Any] | None) -> Memo
     name = name or "context"
     settings = settings or {"kind": name}
     kind = str(settings.get("kind"))
-    if kind not in LAYER_KINDS:
+    if kind not in NAMED_LAYERS:
         return None
     try:
         layer = LAYER_KINDS[kind](name, settings, LayerHelp())

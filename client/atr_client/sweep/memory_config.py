@@ -40,8 +40,8 @@ class _Kind(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a run with this layer is compared by, beside its name."""
-        return self.model_dump(mode="json", exclude={"name"})
+        """All that is said about the layer but its name."""
+        return self.model_dump(mode="json", exclude={"name"}, by_alias=True)
 
 
 class NoMemory(_Kind):

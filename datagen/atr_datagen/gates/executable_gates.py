@@ -36,6 +36,7 @@ from atr_datagen.gates.static_gates import static_gates
 from atr_datagen.source.compile import Compiled, read_sources
 from atr_datagen.source.document import Path
 from atr_datagen.source.grammar import RuleBlock
+from atr_datagen.source.scenario import TestScenario
 from atr_datagen.validity.source_report import source_report
 from atr_evaluator.match import Call, match_action
 from atr_ontology import Parameter, load_ontology
@@ -75,7 +76,7 @@ async def executable_gates(compiled: Sequence[Compiled], seed: int = 0) -> list[
         await _on_tests("E1 gold call", compiled, seed, _gold),
         await _clean(compiled),
         await _on_tests("E3 gold findable", compiled, seed, _findable),
-        await _on_tests("E4 decoy calls", compiled, seed, decoy_problems),
+        await _on_tests("E4 decoy calls", compiled, seed, _decoys),
     ]
 
 
@@ -89,7 +90,7 @@ async def _clean(compiled: Sequence[Compiled]) -> GateResult:
     return tally.result()
 
 
-_TestCheck = Callable[[Episode, TestSession, RuleBlock], Awaitable[list[str]]]
+_TestCheck = Callable[[Episode, TestSession, TestScenario], Awaitable[list[str]]]
 
 
 async def _on_tests(name: str, compiled: Sequence[Compiled], seed: int, check: _TestCheck) -> GateResult:
@@ -98,16 +99,26 @@ async def _on_tests(name: str, compiled: Sequence[Compiled], seed: int, check: _
         episode = Episode.model_validate(c.episode)
         for scenario, test in zip(c.tests, episode.test_sessions, strict=True):
             path = scenario.faces[c.shown[scenario.rule_id]].path
-            await tally.add(c, path, check(episode, test, scenario.rule))
+            await tally.add(c, path, check(episode, test, scenario))
     return tally.result()
 
 
-async def _gold(episode: Episode, test: TestSession, rule: RuleBlock) -> list[str]:
+async def _gold(episode: Episode, test: TestSession, scenario: TestScenario) -> list[str]:
     return await gold_problems(episode, test)
 
 
-async def _findable(episode: Episode, test: TestSession, rule: RuleBlock) -> list[str]:
-    return await search_problems(episode, test)
+async def _findable(episode: Episode, test: TestSession, scenario: TestScenario) -> list[str]:
+    """An object to choose must also show what the choice goes by."""
+    chosen_by = scenario.deciding and (
+        *scenario.deciding,
+        *(limit.field for limit in scenario.must),
+        *scenario.rule.test.pulls,
+    )
+    return await search_problems(episode, test, dict.fromkeys(chosen_by))
+
+
+async def _decoys(episode: Episode, test: TestSession, scenario: TestScenario) -> list[str]:
+    return await decoy_problems(episode, test, scenario.rule)
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, cast
 
@@ -16,11 +16,13 @@ from atr_datagen.gates.calls import (
     outcome,
     required_action,
 )
+from atr_datagen.text import flat
 from atr_ontology import Parameter, load_ontology
 
 
-async def search_problems(episode: Episode, test: TestSession) -> list[str]:
-    """Why a search that says only what the instruction says does not find an object the gold call names."""
+async def search_problems(episode: Episode, test: TestSession, chosen_by: Iterable[str] = ()) -> list[str]:
+    """Why a search that says only what the instruction says does not find an object the gold call names, and
+    which of the attributes that the object is chosen by it does not show."""
     named = {**test.labels.target, **acting_arguments(required_action(test))}
     problems: list[str] = []
     for reference in _named_references(test, named):
@@ -31,8 +33,10 @@ async def search_problems(episode: Episode, test: TestSession) -> list[str]:
         unsaid = [name for name, values in choices.items() if not values]
         if unsaid:
             problems.append(f"the instruction does not say {', '.join(unsaid)}, which {search} needs")
-        elif not await _is_found(episode, test, search, choices, reference):
+        elif not (row := await _found(episode, test, search, choices, reference)):
             problems.append(f"{search} does not find {reference.id} with what the instruction says")
+        elif hidden := [name for name in chosen_by if not _shows(row, name, reference)]:
+            problems.append(f"{search} does not show {', '.join(hidden)}, which the choice goes by")
     return problems
 
 
@@ -61,9 +65,17 @@ def _stated(parameter: Parameter, reference: Reference, say: str) -> list[Any]:
     return [form for form in (text, text.partition(",")[0]) if form and has_phrase(form, say)][:1]
 
 
-async def _is_found(
+def _shows(row: Mapping[str, Any], name: str, reference: Reference) -> bool:
+    """By its name or, as in a folder's name that tells its age, by its value."""
+    extra: dict[str, Any] = row.get("attributes") or {}
+    if name not in reference.attributes or name in row or name in extra:
+        return True
+    return has_phrase(flat(reference.attributes[name]), flat({**row, "attributes": None}))
+
+
+async def _found(
     episode: Episode, test: TestSession, search: str, choices: Mapping[str, Sequence[Any]], wanted: Reference
-) -> bool:
+) -> dict[str, Any] | None:
     async with open_world(episode, test) as client:
         for values in product(*choices.values()):
             arguments: dict[str, Any] = dict(zip(choices, values, strict=True))
@@ -73,6 +85,6 @@ async def _is_found(
                 arguments |= {"folder": "archive"} if has_phrase("archive", test.instruction) else {}
             content, _ = await outcome(client, search, arguments)
             rows: list[dict[str, Any]] = content.get("results") or content.get("subscriptions") or []
-            if any(wanted.id in row.values() for row in rows):
-                return True
-    return False
+            if row := next((row for row in rows if wanted.id in row.values()), None):
+                return row
+    return None

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from atr_evaluator.aggregate.blind import best_blind
+from atr_evaluator.aggregate.bootstrap import ENOUGH_PERSONAS
 from atr_evaluator.aggregate.figures import Figure, FigureTable, share
 from atr_evaluator.aggregate.settings import Group, ScoredCell
 from atr_evaluator.guess_bound import GuessBound
 
 ALL = "all"
 INTERVALS = (
-    "intervals: 95 percent, by drawing whole personas; of a single persona Wilson's, over its tests. In "
-    "brackets: the number of tests."
+    f"intervals: 95 percent, by drawing whole personas; of fewer than {ENOUGH_PERSONAS} Wilson's, over "
+    "tests. In brackets: the number of tests."
 )
 _NOTES = (
     INTERVALS,
     "guess bound: what any chooser that never learned the rule can expect to pass, by construction of the "
     "data; spraying: one that carries every rival tool out as well. - where the episodes do not say.",
-    "best rule-blind: the most that a model which never learns a rule passed on the same tests; `above` is "
+    "best rule-blind: the most that a model which never learns a rule passed on the same tests; above it: "
     "the one-sided exact McNemar test at p < 0.05.",
 )
 
@@ -72,4 +73,4 @@ def _costs(group: Group) -> Iterator[Figure]:
     note = "unknown" if unknown else ""
     yield Figure(group.setting, group.variant, "cost", total, "dollars", note=note)
     each = total / passed if total is not None and passed else None
-    yield Figure(group.setting, group.variant, "cost per passed test", each, "dollars", note=note)
+    yield Figure(group.setting, group.variant, "each pass costs", each, "dollars", note=note)

@@ -20,8 +20,8 @@ def best_blind(group: Group, blind: Sequence[ScoredCell]) -> Iterator[Figure]:
     name, found = compared
     share = found.blind_passed / found.tests
     yield Figure(group.setting, group.variant, "best rule-blind", share, count=found.tests)
-    note = "yes" if found.above else "NO"
-    yield Figure(group.setting, group.variant, f"above {name}", found.p_value, "p", note=note)
+    note = f"{'yes' if found.above else 'NO'} ({name})"
+    yield Figure(group.setting, group.variant, "above it", found.p_value, "p", note=note)
 
 
 def comparison(cells: Sequence[ScoredCell], blind: Iterable[ScoredCell]) -> tuple[str, Comparison] | None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from atr_evaluator.aggregate.bootstrap import ENOUGH_PERSONAS
 from atr_evaluator.aggregate.figures import Column, ListTable
 from atr_evaluator.aggregate.paired import (
-    ENOUGH_PERSONAS,
     PairedDifference,
     Test,
     holm,

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, Literal, cast
 
-from atr_evaluator.aggregate.bootstrap import Interval, share_interval, wilson_interval
+from atr_evaluator.aggregate.bootstrap import (
+    ENOUGH_PERSONAS,
+    NO_INTERVAL,
+    Interval,
+    share_interval,
+    wilson_interval,
+)
 from atr_evaluator.aggregate.settings import Setting
 
 Kind = Literal["text", "share", "points", "rate", "count", "dollars", "p"]
@@ -131,8 +137,8 @@ def interval_text(interval: Sequence[float], kind: Kind) -> str:
 
 
 def share(setting: Setting, variant: str, measure: str, counts: Iterable[tuple[str, int, int]]) -> Figure:
-    """A share over persona, part and whole of each cell. The interval draws personas; of a single one it is
-    Wilson's, over tests."""
+    """A share over persona, part and whole of each cell. The interval draws personas where there are enough
+    that differ; else it is Wilson's, over tests."""
     clusters: dict[str, tuple[int, int]] = {}
     for persona, part, whole in counts:
         before = clusters.get(persona, (0, 0))
@@ -141,5 +147,6 @@ def share(setting: Setting, variant: str, measure: str, counts: Iterable[tuple[s
     part, whole = sum(one[0] for one in told), sum(one[1] for one in told)
     if not whole:
         return Figure(setting, variant, measure, None)
-    interval = share_interval(told) if len(told) > 1 else wilson_interval(part, whole)
+    drawn = share_interval(told) if len(told) >= ENOUGH_PERSONAS else NO_INTERVAL
+    interval = drawn if drawn[0] < drawn[1] else wilson_interval(part, whole)
     return Figure(setting, variant, measure, part / whole, interval=interval, count=whole)

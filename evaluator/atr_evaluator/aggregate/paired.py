@@ -6,14 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atr_evaluator.aggregate.bootstrap import Interval, draws, percentiles
+from atr_evaluator.aggregate.bootstrap import ENOUGH_PERSONAS, Interval, draws, percentiles
 from atr_evaluator.validity import LEVEL
 
-ENOUGH_PERSONAS = 10
-"""From so many personas on, whole personas are drawn. With fewer the bootstrap over them finds differences
-where there are none far too often, and tests are drawn."""
-
-_RESAMPLES = 2000
+_RESAMPLES = 10_000
 
 Test = tuple[str, Hashable]
 """A persona and what names one of its tests."""

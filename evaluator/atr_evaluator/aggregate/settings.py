@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from atr_data.variants import variant_rank
@@ -41,11 +41,8 @@ class Setting:
 def varying(settings: Iterable[Setting]) -> list[str]:
     """The fields, the model apart, in which some settings differ."""
     seen = list(settings)
-    names = [one.name for one in fields(Setting)]
-    columns = zip(*(astuple(setting) for setting in seen), strict=True)
-    return [
-        name for name, values in zip(names, columns, strict=True) if len(set(values)) > 1 and name != "model"
-    ]
+    names = [one.name for one in fields(Setting) if one.name != "model"]
+    return [name for name in names if len({getattr(setting, name) for setting in seen}) > 1]
 
 
 @dataclass(frozen=True, slots=True)

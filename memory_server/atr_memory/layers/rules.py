@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from atr_data.constants import DEFLECT_TEXT
-from atr_memory.layer import FinishedSession, MemoryLayer, beside_statements
+from atr_memory.layer import FinishedSession, Kept, Learned, MemoryLayer, Offer, beside_statements
 from atr_memory.store import Entry
 from atr_memory.transcript import DISTILLED
+from atr_memory.writer import Writer, memory_prompt
 
 _LINE = re.compile(r"^\[(user|assistant to user)\]: (.*)$")
 _IN_GENERAL = re.compile(
@@ -26,12 +28,44 @@ class Rules(MemoryLayer):
 
     name = "rules"
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"kind": "rules", "extractor": "offline"}
+
     def distil(self, entries: Sequence[Entry], session: FinishedSession) -> str:
         known = {line for entry in entries for line in entry.text.split("\n")}
         return "\n".join(line for line in dict.fromkeys(_rules(session.transcript)) if line not in known)
 
     def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
         return beside_statements(rules_text(entries), entries)
+
+
+class ModelRules(MemoryLayer):
+    """A model distils each session by itself. `extractor` says which one."""
+
+    follows = False
+    rewords = True
+
+    def __init__(self, writer: Writer, extractor: str, *, name: str = "rules-model") -> None:
+        self.name = name
+        self._writer, self._extractor = writer, extractor
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"kind": "rules", "extractor": self._extractor}
+
+    def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
+        return beside_statements(rules_text(entries), entries)
+
+    async def learn(self, kept: Kept, session: FinishedSession, offer: Offer | None) -> Learned:
+        transcript = session.transcript
+        if not transcript:
+            return Learned("")
+        written = await self._writer.write(memory_prompt("distil"), transcript)
+        said = (line.strip() for line in written.text.split("\n"))
+        known = {line for entry in kept.sessions for line in entry.text.split("\n")}
+        new = dict.fromkeys(line for line in said if line.startswith("- ") and line not in known)
+        return Learned("\n".join(new), written.usage)
 
 
 def rules_text(entries: Sequence[Entry]) -> str | None:

@@ -71,7 +71,7 @@ async def test_it_passes_what_it_passes_in_process(tmp_path: Path) -> None:
     manifest = json.loads(cell.folder.manifest.read_text())
     assert (manifest["agent"], manifest["model"]) == ("command", "cmd/program")
     assert manifest["timeout"] == 1800
-    assert [client["name"] for client in manifest["clients"]] == ["mcp"]
+    assert [client["name"] for client in manifest["clients"]] == ["codex-mcp-client"]
     told = json.loads((record_of(cell) / "command.json").read_text())
     assert (told["exit_code"], told["connected"]) == (0, True)
     assert told["calls"] > 0

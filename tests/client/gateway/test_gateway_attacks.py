@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import anyio
 import pytest
 
 from atr_client.agents import OFFLINE_MODELS
-from atr_data.episode import LearningSession, TestSession
+from atr_data import load_episode
+from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
 from tests.support.gateway import (
     EPISODE,
@@ -24,6 +26,7 @@ from tests.support.gateway import (
     scored,
     write_episode,
 )
+from tests.support.gold import leaked, secrets
 from tests.support.mcp_player import McpPlayer
 from tests.support.planted import planted, poisoned
 
@@ -32,10 +35,12 @@ CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "para
 MCP_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
-async def everything_said(folder: Path, variant: str, agent: Any, era: str) -> tuple[str, Any]:
-    """All bytes of a play of the planted episode, and the desk; with what went wrong on the way."""
+async def everything_said(
+    folder: Path, variant: str, agent: Any, era: str, episode: Episode | None = None
+) -> tuple[str, Any]:
+    """All bytes of a play of the planted episode, or another, with what went wrong in it; and the desk."""
     said = bytearray()
-    desk = desk_of(folder, variant, write_episode(folder, planted(EPISODE)))
+    desk = desk_of(folder, variant, write_episode(folder, episode or planted(EPISODE)))
     async with hosting([desk], said=said) as (http, [addresses]):
         async with over_http(http, addresses[""], era) as client:
             await client.list_prompts()
@@ -74,6 +79,22 @@ async def test_an_agent_that_asks_hears_what_it_asked_for_and_nothing_else(tmp_p
     assert hit
     assert {f"ZZ-GOLD-rule-{n}-" for n in ANSWER.findall(said)} == hit
     assert "ZZ-GOLD" not in said
+
+
+@pytest.mark.parametrize("variant", ["atr", "oracle_target"])
+async def test_nothing_of_an_episode_as_it_ships_is_sent_but_what_its_agent_may_see(
+    tmp_path: Path, variant: str
+) -> None:
+    episode = load_episode(EPISODE)
+    statements = [rule.canonical_answer for rule in episode.rules] if variant == "oracle_target" else []
+    assert len(secrets(episode, *statements)) > 100
+    naive = OFFLINE_MODELS["offline/naive"].model()
+    said, desk = await everything_said(tmp_path, variant, naive, "auto", episode)
+    assert leaked(said, episode, *statements) == set()
+    assert leaked(said + json.dumps({"x": episode.rules[3].rule_text}), episode, *statements) != set()
+    log = desk.cell.folder.run_log.read_text()
+    ids = {session.session_id for session in (*episode.learning_sessions, *episode.test_sessions)}
+    assert leaked(log, episode, *statements, *ids, desk.cell.key.cell_id) == set()
 
 
 def rule_of(session: LearningSession | TestSession) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 
 from atr_client.gateway.desk import Desk
+from atr_data.episode import Episode
 from tests.support.gateway import EPISODE, asker, desk_of, hosting, over_http, passes, scored
 from tests.support.mcp_player import McpPlayer
 from tests.support.planted import planted
@@ -18,17 +19,20 @@ ERAS = ("auto", "legacy")
 MARK = re.compile(r"M(\d+)M-(GOLD|ANSWER)", re.I)
 
 
-def desk_with_marks(folder: Path, number: int) -> Desk:
+def episode_with_marks(number: int) -> Episode:
     """Two learning and two test sessions of an episode marked `M<number>M`."""
     episode = planted(EPISODE, f"M{number}M")
-    episode = episode.model_copy(
+    return episode.model_copy(
         update={
             "learning_sessions": episode.ordered_learning_sessions()[6:8],
             "test_sessions": episode.test_sessions[:2],
         }
     )
+
+
+def desk_with_marks(folder: Path, number: int) -> Desk:
     path = folder / f"episode{number}.json"
-    path.write_text(episode.model_dump_json(), encoding="utf-8")
+    path.write_text(episode_with_marks(number).model_dump_json(), encoding="utf-8")
     return desk_of(folder / f"outputs{number}", "always_ask", path)
 
 

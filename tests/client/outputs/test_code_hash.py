@@ -57,7 +57,7 @@ def test_the_copy_hashes_as_what_is_installed(copy: Path, monkeypatch: pytest.Mo
         ("atr_ontology/tools.yaml", "\n", "\n\n"),
         ("atr_data/trajectory.py", "frozen", "unfrozen"),
         ("atr_servers/domains/commerce.py", "return", "return None or"),
-        ("atr_memory/layers.py", "[Session", "[session"),
+        ("atr_memory/layers/whole_text.py", "[Session", "[session"),
         ("atr_user_sim/prompts/router.md", "\n", "\n\n"),
         ("atr_user_sim/offline/router.py", "return", "return None or"),
     ],

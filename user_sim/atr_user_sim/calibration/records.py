@@ -67,6 +67,11 @@ def questions() -> list[QuestionRecord]:
     return _read("questions", QuestionRecord)
 
 
+def agent_questions() -> list[QuestionRecord]:
+    """More of them, in the voice of an agent that asks for a standing rule; `kind` is the style."""
+    return _read("agent_questions", QuestionRecord)
+
+
 def turns() -> list[TurnRecord]:
     return _read("turns", TurnRecord)
 

@@ -21,6 +21,18 @@ _EVERYTHING = re.compile(
 )
 
 
+_AND = re.compile(r",|;|\band\b", re.I)
+_CHOICE = re.compile(r"\bor\b|\bversus\b|\bvs\b", re.I)
+_CHECK = re.compile(r"\bcheck(?:ing)?[- _](in|out)\b")
+_SPELLED: dict[str, str] = {
+    "colour": "color",
+    "colours": "color",
+    "cheque": "check",
+    "theatre": "theater",
+    "centre": "center",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """`label` names it in plain words, `said` is the value as spoken, `cues` the stems that ask for it."""
@@ -49,18 +61,40 @@ def hints_of(brief: UserBrief) -> list[Fact]:
 
 
 def facts_asked(question: str, facts: list[Fact]) -> list[Fact]:
-    """Those that a question names, else those that it asks for in other words; all for a question about
-    details in general."""
+    """Those of whose value it speaks as of one thing that may be chosen, else those that each part of a
+    question names, else those that it asks for in other words; all for a question about details in general.
+    """
     if _EVERYTHING.search(question):
         return facts
+    if offered := _offered(question, facts):
+        return offered
+    found = [_part_asked(part, facts) for part in _parts(question)]
+    asked = [fact for fact in facts if any(fact in part for part in found)]
+    return asked or _part_asked(question, facts)
+
+
+def facts_named(question: str, facts: list[Fact]) -> list[Fact]:
+    """Those of whose label the question has a word; of two, not the one of which it has less."""
+    asked = _stems(question)
+    shared = {fact.label: _stems(fact.label) & asked for fact in facts if fact.cues & asked}
+    return [
+        fact
+        for fact in facts
+        if (own := shared.get(fact.label)) and not any(own < other for other in shared.values())
+    ]
+
+
+def _part_asked(question: str, facts: list[Fact]) -> list[Fact]:
     asked = _stems(question)
     return facts_named(question, facts) or [fact for fact in facts if fact.cues & asked]
 
 
-def facts_named(question: str, facts: list[Fact]) -> list[Fact]:
-    """Those of whose label the question has a word."""
+def _offered(question: str, facts: list[Fact]) -> list[Fact]:
+    """Those whose value is among what a choice offers."""
+    if not _CHOICE.search(question):
+        return []
     asked = _stems(question)
-    return [fact for fact in facts if fact.cues & asked and _stems(fact.label) & asked]
+    return [fact for fact in facts if (said := _stems(fact.said)) and said <= asked]
 
 
 def describe(reference: Reference) -> str:
@@ -68,8 +102,13 @@ def describe(reference: Reference) -> str:
     return next((str(reference.attributes[key]) for key in _NAMING if reference.attributes.get(key)), "")
 
 
+def _parts(question: str) -> list[str]:
+    return [part for part in _AND.split(question) if part.strip()]
+
+
 def _stems(question: str) -> set[str]:
-    return {USER.stem(word) for word in re.findall(r"[a-z]+", question.lower())}
+    text = _CHECK.sub(r"check\1 ", question.lower())
+    return {USER.stem(_SPELLED.get(word, word)) for word in re.findall(r"[a-z]+", text)}
 
 
 def _spoken(value: Any, references: Mapping[str, Reference]) -> str:
@@ -93,8 +132,9 @@ def _label(name: str) -> str:
 
 
 def _cues(name: str) -> frozenset[str]:
+    whole = _CHECK.sub(r"check\1_", name).split("_")
     parts = [
-        part for part in name.split("_") if part not in ("id", "ids", "in", "out", "at", "per", "by", "of")
+        part for part in whole if part and part not in ("id", "ids", "in", "out", "at", "per", "by", "of")
     ]
     asking = dictionary()["asked_for"]
     words = [word for part in parts for word in (part, *asking.get(part, "").split())]

@@ -18,8 +18,9 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def options_in(text: str) -> list[str]:
-    """The items of a numbered or bulleted list, in order; a list needs two."""
-    items = [match["item"].strip().strip("*? ") for match in _MARKED.finditer(text)]
+    """The items of a numbered or bulleted list, in order; a list needs two. Questions are no options."""
+    found = [match["item"].strip() for match in _MARKED.finditer(text)]
+    items = [item.strip("* ") for item in found if not item.rstrip("* ").endswith("?")]
     return items if len(items) > 1 else []
 
 

@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from atr_data.constants import ANSWER_TOKEN
 from atr_user_sim.brief import UserBrief
 from atr_user_sim.interface import HistoryEntry, SimulatorReply
-from atr_user_sim.offline.consent import asks_for_a_value, contradicted, go_ahead, pleads, wants_a_yes
+from atr_user_sim.offline.consent import (
+    asks_for_a_value,
+    contradicted,
+    go_ahead,
+    is_about_the_plan,
+    pleads,
+    wants_a_yes,
+)
 from atr_user_sim.offline.facts import Fact, facts_asked, facts_named, facts_of, hints_of
 from atr_user_sim.offline.grammar import asks, closes
 from atr_user_sim.offline.options import choose, options_in, over_bound
@@ -115,7 +122,7 @@ class OfflineSimulator:
             return f"No: {_told(wrong)}" if wrong else go_ahead(question)
         if facts := facts_asked(question, self._facts):
             return _told(facts)
-        return _NO_PREFERENCE
+        return go_ahead(question) if is_about_the_plan(question) else _NO_PREFERENCE
 
     def _wants_cheapest(self) -> bool:
         return any(step.arguments.get("sort_by") == "price_asc" for step in self._brief.gold_trajectory)

@@ -1,0 +1,1 @@
+"""The report: one page with charts, tables and a reader for every session."""
