@@ -61,7 +61,7 @@ def score_command(request: ScoreRequest) -> int:
             arguments = {"folders": [str(f) for f in request.folders], "source": request.source}
             document = summary(rows, timestamp=stamp, mode="score", args=arguments)
             write_atomic(path, indented_json(document))
-            click.echo(f"summary: {path}")
+            print_line(Console(), f"summary: {path}", indent="    ")
         for row in rows:
             if row["incomplete"]:
                 missing = row["missing_learning_sessions"] + row["missing_test_sessions"]
