@@ -56,11 +56,11 @@ async def test_what_is_written_is_there_after_a_restart_on_a_copy(server: str) -
 async def test_what_the_agent_is_told_is_kept_frozen_and_found(server: str) -> None:
     model = OFFLINE_MODELS["offline/asker"].model()
     told = await play_episode(
-        short_episode(), "always_ask", model, user=telling_users(), memory=layer(server), at_once=3
+        short_episode(), "always_ask", model, user=telling_users(), memory=layer(server), at_once=2
     )
     tests = [t for t in told.trajectories if t.session_type == "test"]
     found = [(t.retention.stored, t.rule_readable) for t in tests if t.retention]
-    assert found == [(True, server not in SHOWS_BEGINNINGS)] * 3
+    assert found == [(True, server not in SHOWS_BEGINNINGS)] * 2
     assert all(t.memory_use and t.memory_use.discarded_writes == 0 for t in tests)
 
 

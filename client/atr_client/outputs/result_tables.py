@@ -24,6 +24,7 @@ from atr_evaluator.aggregate.accuracy_figures import ALL, INTERVALS, accuracy_ta
 from atr_evaluator.aggregate.companion_figures import companion_table
 from atr_evaluator.aggregate.figures import ABSENT, Figure, FigureTable
 from atr_evaluator.aggregate.loss_figures import gap_table, loss_table
+from atr_evaluator.aggregate.memory_figures import memory_table
 from atr_evaluator.aggregate.settings import ScoredCell, Setting, groups, varying
 
 
@@ -78,6 +79,10 @@ def _print_setting(
     companions = companion_table(scored)
     variants = [group.variant for group in found]
     print_table(console, _table(companions, setting, "beside the pass mark", variants))
+    memory = memory_table(scored)
+    if memory.figures:
+        print_table(console, _table(memory, setting, memory.title, variants))
+        yield from memory.notes
     if user := user_line([{"runs_dir": cell.folder} for group in scored for cell in group.scored]):
         print_line(console, user)
     if privileged:
