@@ -12,7 +12,7 @@ import pytest
 
 from atr_client.agents import OFFLINE_MODELS
 from atr_data import load_episode
-from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.episode import Episode, TestSession
 from atr_data.trajectory import Trajectory
 from tests.support.gateway import (
     EPISODE,
@@ -97,7 +97,7 @@ async def test_nothing_of_an_episode_as_it_ships_is_sent_but_what_its_agent_may_
     assert leaked(log, episode, *statements, *ids, desk.cell.key.cell_id) == set()
 
 
-def rule_of(session: LearningSession | TestSession) -> str:
+def rule_of(session: object) -> str:
     assert isinstance(session, TestSession)
     return session.rule_id
 
