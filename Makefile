@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-pythons test-local test-clients test-hosts bundle check train-user clean
+.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory bundle check train-user clean
 
 setup: $(STAMP)
 
@@ -75,6 +75,21 @@ $(FRAMEWORKS_STAMP): tests/clients/frameworks.txt
 
 test-clients: bundle $(NPM_STAMP) $(FRAMEWORKS_STAMP)
 	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s
+
+# Memory servers that others made, each learning, frozen and tested. Versions: package.json and servers.txt in
+# tests/memory_clients.
+MEMORY_STAMP := $(CLIENTS)/.memory-ready
+
+$(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients/servers.txt
+	mkdir -p $(CLIENTS)/memory
+	cp tests/memory_clients/package.json $(CLIENTS)/memory/package.json
+	$(NPM) install --prefix $(CLIENTS)/memory --no-package-lock --no-audit --no-fund
+	$(PYTHON) -m venv $(CLIENTS)/memory/python
+	$(CLIENTS)/memory/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/memory_clients/servers.txt
+	touch $(MEMORY_STAMP)
+
+test-memory: $(MEMORY_STAMP)
+	$(BIN)/python -m pytest tests/memory_clients -v -s
 
 # The bundle for desktop clients: our wheel, and how it is run. Built and validated by the official tool.
 BUNDLE := build/mcpb

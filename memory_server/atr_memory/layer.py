@@ -97,7 +97,8 @@ class MemoryLayer:
     `name` stands in paths and tables, `settings` are what runs are compared by. `follows`: what is kept
     follows from the transcripts alone, so that it can be made anew at any time. `relearns`: what is kept of a
     session can be made from its transcript after it was played. `offers`: sessions get tools or files.
-    `rewords`: what is kept is not in the words of the user.
+    `rewords`: what is kept need not be in the words of the user. `listed` are the tools, where
+    they are the same for every session.
     """
 
     name: str = "none"
@@ -105,6 +106,7 @@ class MemoryLayer:
     relearns: bool = True
     offers: bool = False
     rewords: bool = False
+    listed: Sequence[Tool] = ()
 
     @property
     def settings(self) -> Mapping[str, Any]:

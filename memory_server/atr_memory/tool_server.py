@@ -65,7 +65,7 @@ def build_tool_server(
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=[_listed(name, tool) for name, tool in tools.items()])
+        return ListToolsResult(tools=listed_tools(tools))
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         tool = tools.get(params.name)
@@ -90,6 +90,11 @@ def build_tool_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def listed_tools(tools: Mapping[str, MemoryTool]) -> list[Tool]:
+    """The tools as a server lists them."""
+    return [_listed(name, tool) for name, tool in tools.items()]
 
 
 @lru_cache(maxsize=64)

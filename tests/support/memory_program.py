@@ -2,7 +2,7 @@
 
 `python memory_program.py FILE [--FAULT]`; faults: `dies` on the first write, `loses` writes, answers `late`,
 `masked` errors (an error text without the flag), `wordy` (other descriptions), `paged` (one tool per page),
-`mute` (answers nothing at all).
+`mute` (begins no session).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def result_of(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
 def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
-        if FAULT == "mute" or "id" not in message:
+        if "id" not in message or (FAULT == "mute" and message["method"] == "initialize"):
             continue
         result = result_of(message["method"], message.get("params") or {})
         told = {"error": {"code": METHOD_NOT_FOUND, "message": "no such method"}} if result is None else {}

@@ -11,7 +11,7 @@ from atr_client.agents.reading import View, is_memory_tool, properties, required
 from atr_client.models.base import ToolSpec
 from atr_memory import DISTILLED
 
-_WRITING = ("save", "store", "remember", "add", "create", "write", "record")
+_WRITING = ("save", "store", "remember", "create", "write", "record", "add")
 _READING = ("search", "recall", "find", "query", "retrieve", "read", "list", "get")
 _CONTENT = ("text", "content", "observation", "note", "memory", "fact", "value", "data", "message")
 _QUERY = ("query", "question", "search", "term", "keyword", "topic", "text", "prompt")
@@ -38,7 +38,7 @@ def look_up(view: View) -> list[Call]:
     tools = _tools(view, _READING)
     queried = [tool for tool in tools if _query_parameter(tool)]
     if not view.recalled and queried:
-        return [(tool, {cast(str, _query_parameter(tool)): view.request}) for tool in queried]
+        return [(tool, _query(tool, view.request)) for tool in queried]
     called = {done.call.name for done in view.recalled}
     if view.statements:
         return []
@@ -79,6 +79,12 @@ def _query_parameter(tool: ToolSpec) -> str | None:
         if properties(tool).get(name, {}).get("type") == "string" and set(required(tool)) <= {name}:
             return name
     return None
+
+
+def _query(tool: ToolSpec, request: str) -> dict[str, Any]:
+    """The request as far as the parameter takes it."""
+    name = cast(str, _query_parameter(tool))
+    return {name: request[: properties(tool)[name].get("maxLength", len(request))]}
 
 
 def _takes(schema: Mapping[str, Any], words: Sequence[str]) -> bool:

@@ -24,6 +24,7 @@ from atr_client.gateway.command_sessions import command_players
 from atr_client.logs import route_structlog, terminal_log
 from atr_client.models.meter import Meter
 from atr_client.models.recording import chosen_exchanges
+from atr_client.outputs.fitting import print_line
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.spending import spent
 from atr_client.sweep.config import RunConfig
@@ -86,7 +87,7 @@ def run_command(request: RunRequest) -> int:
             _count_costs(clients.meter, config, cells, request.overrides)
         refuse_busy(cells)
         for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config)]):
-            click.echo(f"warning: {line}", err=True)
+            print_line(errors, f"warning: {line}", indent="    ")
         report = SweepReport([cell.key for cell in cells])
         interrupted = False
         try:
@@ -96,9 +97,9 @@ def run_command(request: RunRequest) -> int:
             interrupted = True
         summary = write_summary(root, report, _arguments(request))
     print_results(Console(), report.sorted_rows, root)
-    click.echo(f"summary: {summary}")
+    print_line(Console(), f"summary: {summary}", indent="    ")
     if report.stopped:
-        click.echo(report.stopped, err=True)
+        print_line(errors, report.stopped, indent="    ")
     if interrupted:
         click.echo("interrupted; run the same command to resume", err=True)
         return EXIT_INTERRUPTED

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -20,6 +19,7 @@ from anyio.abc import Process
 from atr_client.cell.definition import SessionRunner
 from atr_client.cell.isolation import outcome_of
 from atr_client.errors import CellAbort, ModelError
+from atr_client.gateway.agent_home import agent_folder, keeps_files
 from atr_client.gateway.client_presets import Invocation, instructions_for, prepared
 from atr_client.gateway.client_refusals import refused_calls
 from atr_client.gateway.gateway_host import gateway_app
@@ -86,7 +86,7 @@ class CommandSessions:
 
         async def command() -> None:
             nonlocal problem
-            problem = await outcome_of(lambda: self._command(hosted, records))
+            problem = await outcome_of(lambda: self._command(hosted, memory, records))
             if isinstance(problem, Exception):
                 problem = f"{type(problem).__name__}: {problem}"
             hosted.mailbox.leave(ModelError(f"{self.spec.model_id}: {problem}") if problem else None)
@@ -103,7 +103,7 @@ class CommandSessions:
             raise CellAbort("agent", session.session_id, f"{self.spec.model_id}: {problem}")
         return outcome
 
-    async def _command(self, hosted: HostedSession, records: Path) -> str | None:
+    async def _command(self, hosted: HostedSession, memory: AgentMemory, records: Path) -> str | None:
         """Runs the program to its end; what was wrong with it, or None."""
         asked = await hosted.mailbox.settled()
         if asked is None:
@@ -111,12 +111,14 @@ class CommandSessions:
         place = HandedSession(hosted, lambda client: note_client(self.folder.manifest, client))
         system, opening = (str(message.content) for message in asked.messages[:2])
         host = Host(ttl=3600.0, cap=1)
-        with tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True) as folder:
+        with agent_folder(memory) as folder:
             async with serving(gateway_app(host, [])) as base_url:
                 server = build_gateway_server(place, all_tools=False)
                 door = await host.open_server(server, expires=False)
                 url = f"{base_url}/play/{door}/mcp"
-                invocation = prepared(self.spec, url, instructions_for(system, opening), Path(folder))
+                home = keeps_files(memory)
+                told = instructions_for(system, opening, home=home)
+                invocation = prepared(self.spec, url, told, folder, home=home)
                 run = await _run(invocation, records, hosted)
                 await host.close_all()
         _record(records, invocation, run, place)

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from mcp.types import Tool, ToolAnnotations
 
+from atr_client.models.base import ToolSpec
 from atr_data.constants import FINISH_SESSION, SEND_TO_USER
 from atr_ontology import load_ontology
 from atr_servers.server import describe_tool
@@ -83,15 +84,31 @@ def control_tools(*, single: bool, pages: bool) -> list[Tool]:
     return [*([] if single else [_START]), _NEXT, _STATUS, *([_READ] if pages else [])]
 
 
-def offered_tools(names: Sequence[str]) -> list[Tool]:
-    """The running session's tools, in order."""
-    known = _descriptions()
+def offered_tools(names: Sequence[str], memory: Sequence[Tool] = ()) -> list[Tool]:
+    """The running session's tools, in order; `memory` are those of its memory."""
+    known = {**_descriptions(), **{tool.name: tool for tool in memory}}
     return [known[name] for name in names]
 
 
-def every_tool() -> list[Tool]:
+def every_tool(memory: Sequence[Tool] = ()) -> list[Tool]:
     """All tools that any session may have."""
-    return list(_descriptions().values())
+    return [*_descriptions().values(), *memory]
+
+
+def memory_tools(specs: Sequence[ToolSpec]) -> list[Tool]:
+    """Of a session's tools those of its memory. What they do to it is nobody's concern but the agent's, so
+    clients that ask before something is destroyed need not ask."""
+    known = _descriptions()
+    return [
+        Tool(
+            name=spec.name,
+            description=spec.description,
+            input_schema=dict(spec.input_schema),
+            annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+        )
+        for spec in specs
+        if spec.name not in known
+    ]
 
 
 @cache

@@ -51,7 +51,9 @@ def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Serve
     def tools(context: ServerRequestContext[Any]) -> list[Tool]:
         everything = _never_lists_again(context) if all_tools is None else all_tools
         own = seat.control_tools(everything=everything)
-        return own + (every_tool() if everything else offered_tools(seat.tool_names))
+        return own + (
+            every_tool(seat.memory_tools) if everything else offered_tools(seat.tool_names, seat.memory_tools)
+        )
 
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None

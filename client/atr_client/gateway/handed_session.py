@@ -9,7 +9,7 @@ import anyio
 from mcp.types import Tool
 
 from atr_client.gateway.acting import Told, act, refused
-from atr_client.gateway.control_tools import instruction_text
+from atr_client.gateway.control_tools import instruction_text, memory_tools
 from atr_client.gateway.hosted_session import HostedSession
 
 MOST_WAITING = 64
@@ -21,6 +21,7 @@ class HandedSession:
     def __init__(self, hosted: HostedSession, note: Callable[[Mapping[str, str]], None]) -> None:
         asked = hosted.mailbox.asked
         self._names = [tool.name for tool in asked.tools] if asked else []
+        self.memory_tools = memory_tools(asked.tools if asked else ())
         self._hosted = hosted
         self._note = note
         self._lock = anyio.Lock()

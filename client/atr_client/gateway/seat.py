@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 from mcp.types import Tool
 
+from atr_client.cell.cell_memory import layer_of_cell
 from atr_client.gateway.acting import Made, Told, make, outcome, refused
 from atr_client.gateway.control_tools import NEXT, READ, START, STATUS, control_tools, instruction_text
 from atr_client.gateway.desk import Desk
@@ -31,6 +32,7 @@ class Seat:
         self._lock = anyio.Lock()
         self._pages: Sequence[str] = ()
         self._made: Made | None = None
+        self.memory_tools = list(layer_of_cell(desk.cell).listed)
         self._waiting = 0
 
     @property

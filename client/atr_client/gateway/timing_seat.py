@@ -40,8 +40,12 @@ class TimingSeat:
         return []
 
     @property
+    def memory_tools(self) -> list[Tool]:
+        """What the track remembers with is among `control_tools`."""
+        return []
+
+    @property
     def person(self) -> None:
-        """The user of this track is on record; nobody is asked."""
         return None
 
     async def resume(self) -> Told:

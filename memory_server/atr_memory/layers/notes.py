@@ -14,7 +14,7 @@ from atr_memory.layer import FinishedSession, Kept, MemoryLayer, Offer
 from atr_memory.served_tools import served
 from atr_memory.store import Entry
 from atr_memory.text_search import ranked
-from atr_memory.tool_server import Arguments, MemoryTool, Refusal, build_tool_server
+from atr_memory.tool_server import Arguments, MemoryTool, Refusal, build_tool_server, listed_tools
 
 LONGEST_NOTE = 4000
 MOST_NOTES = 500
@@ -158,6 +158,7 @@ class Notes(MemoryLayer):
     name = "notes"
     offers = True
     rewords = True
+    listed = tuple(listed_tools(TOOLS))
 
     def distil(self, entries: Sequence[Entry], session: FinishedSession) -> str:
         book = Notebook.of(entries)

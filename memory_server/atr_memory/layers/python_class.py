@@ -20,6 +20,7 @@ from atr_memory.layer import (
     Offer,
     beside_statements,
 )
+from atr_memory.layers.server_answers import broken
 from atr_memory.served_tools import ServedTools, served
 from atr_memory.store import Entry
 
@@ -79,7 +80,7 @@ class ClassMemory(MemoryLayer):
             for tool in _tools(memory):
                 server.add_tool(tool)
             before = memory.freeze()
-        async with served(server, broken=_crashed) as offer:
+        async with served(server, broken=broken) as offer:
             yield _ClassOffer(offer, memory, before)
 
     async def learn(self, kept: Kept, session: FinishedSession, offer: Offer | None) -> Learned:
@@ -123,11 +124,6 @@ class _ClassOffer:
 
     async def writes(self) -> int:
         return int(self.memory.freeze() != self._before)
-
-
-def _crashed(name: str, answer: Answer) -> str | None:
-    """A tool that raised anything but a refusal of its own tells nothing but that it failed."""
-    return "the tool raised an exception" if answer.text == f"Error executing tool {name}" else None
 
 
 def _tools(memory: PythonMemory) -> Sequence[Callable[..., Any]]:

@@ -13,7 +13,7 @@ from atr_memory.layer import FinishedSession, Kept, MemoryLayer, Offer, beside_s
 from atr_memory.served_tools import served
 from atr_memory.store import Entry
 from atr_memory.text_search import ranked
-from atr_memory.tool_server import Arguments, MemoryTool, build_tool_server
+from atr_memory.tool_server import Arguments, MemoryTool, build_tool_server, listed_tools
 
 _INSTRUCTIONS = """\
 Passages of earlier sessions with this user, found by a query."""
@@ -99,6 +99,7 @@ class Retrieval(MemoryLayer):
     ) -> None:
         self.name = name
         self.offers = read == "tool"
+        self.listed = tuple(listed_tools(TOOLS)) if self.offers else ()
         self._by, self._ranking, self._read, self._top, self._chunk = by, ranking, read, top, chunk
 
     @property

@@ -42,6 +42,8 @@ def broken(name: str, answer: Answer) -> str | None:
     if said is None:
         return None
     told = " ".join(said.split())[:_SHOWN]
+    if told == f"Error executing tool {name}":
+        return "it raised an exception of which it tells nothing"
     if _BROKEN_STORE.search(said):
         return f"its store is damaged or out of reach: {told}"
     if not answer.is_error and not _OF_THE_CALL.search(said):

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from atr_client.cli.results_group import FORMAT_NAMES, TABLE_NAMES
+from atr_evaluator import aggregate
+from atr_evaluator.aggregate.formats import FORMATS
 from tests.support.command import call
 from tests.support.finished_run import TESTS, VARIANTS, finished_run
 
@@ -126,6 +129,11 @@ def test_cells_that_were_made_unlike_are_told(run: Path, capsys: pytest.CaptureF
     path = run / DEFAULT / "cell_manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"max_steps": 7}))
     assert "offline/asker were made with unlike max_steps" in tables(capsys, run)[1]
+
+
+def test_the_command_offers_what_there_is() -> None:
+    assert (FORMAT_NAMES, TABLE_NAMES) == (aggregate.FORMAT_NAMES, aggregate.TABLE_NAMES)
+    assert set(FORMATS) == set(FORMAT_NAMES)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _EVERYTHING = re.compile(
 _AND = re.compile(r",|;|\band\b", re.I)
 _CHOICE = re.compile(r"\bor\b|\bversus\b|\bvs\b", re.I)
 _CHECK = re.compile(r"\bcheck(?:ing)?[- _](in|out)\b")
-_SPELLED = {
+_SPELLED: dict[str, str] = {
     "colour": "color",
     "colours": "color",
     "cheque": "check",
