@@ -31,7 +31,6 @@ from tests.clients.provider_formats import ResponsesFormat
 from tests.conftest import ROOT
 from tests.support.gateway import asker, passes, write_episode
 
-PERSONA = "dashiell_okonjo_seed000"
 LEARNING, TESTS = 6, 4
 SPOILED = ROOT / "tests" / "clients" / "spoiled.py"
 FRAMEWORKS = ROOT / ".clients" / "python" / "bin" / "python"
@@ -54,8 +53,24 @@ VARIANTS = ["atr", "oracle_target"]
 
 
 def shortened(tests: int = TESTS) -> Episode:
-    """The persona's first sessions of both kinds."""
-    episode = load_episode(ROOT / "data" / "episodes" / f"{PERSONA}.json")
+    """The first sessions of both kinds of a persona that ships."""
+    return first_sessions(telling_episode(), tests)
+
+
+@cache
+def telling_episode() -> Episode:
+    """The first one of whose tests the asker passes some and fails some, in both variants: only there it can be
+    seen whether an agent passes the same ones."""
+    for path in sorted((ROOT / "data" / "episodes").glob("*_seed000.json")):
+        episode = load_episode(path)
+        sessions = first_sessions(episode, TESTS)
+        played = [anyio.run(play_episode, sessions, variant, asker()) for variant in VARIANTS]
+        if all(len(set(passes(result.evaluation).values())) == 2 for result in played):
+            return episode
+    raise AssertionError("no episode that ships tells agents apart in its first sessions")
+
+
+def first_sessions(episode: Episode, tests: int) -> Episode:
     return episode.model_copy(
         update={
             "learning_sessions": episode.ordered_learning_sessions()[:LEARNING],
@@ -88,8 +103,7 @@ async def played(folder: Path, variant: str, model: dict[str, Any], tests: int =
 def same_as_in_process(cell: Cell, variant: str) -> None:
     expected = passes(in_process(variant).evaluation)
     assert passes(json.loads(cell.folder.evaluation.read_text())) == expected
-    assert any(expected.values())
-    assert not all(expected.values())
+    print(cell.key.persona_id, variant, expected)
     ends = {t.session_id: t.termination_reason for t in in_process(variant).trajectories}
     assert {n: load_trajectory(cell.folder.trajectory(n)).termination_reason for n in ends} == ends
 

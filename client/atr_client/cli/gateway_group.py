@@ -10,6 +10,9 @@ from typing import Literal
 
 import click
 
+from atr_client.cli.completion import configs, personas
+from atr_client.cli.completion import variants as variant_names
+
 _FILE = click.Path(path_type=Path)
 
 
@@ -19,9 +22,15 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 
 
 @click.command()
-@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True, shell_complete=personas)
 @click.option(
-    "--variant", "variants", multiple=True, default=["atr"], show_default=True, help="Variant to play."
+    "--variant",
+    "variants",
+    multiple=True,
+    default=["atr"],
+    show_default=True,
+    shell_complete=variant_names,
+    help="Variant to play.",
 )
 @click.option(
     "--memory", "layer", default="context", show_default=True, help="Memory layer: context or none."
@@ -58,7 +67,7 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 )
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--outputs", type=_FILE, help="Folder that is written to.")
-@click.option("--config", help="A configuration that says who plays the user.")
+@click.option("--config", shell_complete=configs, help="A configuration that says who plays the user.")
 @click.option("--max-steps", type=click.IntRange(1), help="Calls per session.  [default: 20]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds per session.")
 @click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
@@ -120,7 +129,7 @@ def play(
 
 
 @click.command("serve-episodes")
-@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
+@click.argument("episodes", metavar="[EPISODE...]", nargs=-1, shell_complete=personas)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
 @_HOST

@@ -30,7 +30,7 @@ from mcp.types import (
 from atr_client.gateway.control_tools import every_tool, offered_tools
 from atr_client.gateway.elicitation import call_with_person
 from atr_client.gateway.paged_memory import longest_for
-from atr_client.gateway.places import Place
+from atr_client.gateway.served_place import Place
 
 PROMPT = "episode"
 NEVER_LIST_AGAIN = ("codex",)
