@@ -2,8 +2,8 @@
 
 The offline asker plays whole episodes in which the user answers every question about what holds in general
 with a rule of theirs, so that what is lost is lost by the memory. Printed per layer, over the personas: tests
-passed, and of the tests whose rule was heard in how many it was stored, findable and found; what was pushed and
-read per test.
+passed, and of the tests whose rule was heard in how many it was stored, findable and found; what was pushed
+and read per test.
 """
 
 from __future__ import annotations
