@@ -90,6 +90,7 @@ $(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients
 
 test-memory: $(MEMORY_STAMP)
 	$(BIN)/python -m pytest tests/memory_clients -v -s
+
 # The bundle for desktop clients: our wheel, and how it is run. Built and validated by the official tool.
 BUNDLE := build/mcpb
 

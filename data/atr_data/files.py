@@ -12,8 +12,9 @@ from typing import BinaryIO
 from atr_data.reading import StrPath, Unreadable
 
 
-def write_atomic(path: StrPath, text: str) -> None:
-    """Writes UTF-8 text so that a crash at any instant leaves the old file or the new one.
+def write_atomic(path: StrPath, text: str, *, durable: bool = True) -> None:
+    """Writes UTF-8 text so that a crash at any instant leaves the old file or the new one. Without `durable`
+    that holds for a crash of the program; one of the machine may leave an empty file.
 
     Raises OSError with the path as the file system does; the temporary file is then gone.
     """
@@ -23,12 +24,15 @@ def write_atomic(path: StrPath, text: str) -> None:
         try:
             with temporary.open("w", encoding="utf-8") as stream:
                 stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    stream.flush()
+                    os.fsync(stream.fileno())
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+        if not durable:
+            return
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from atr_data import load_episode
+from atr_data import load_episode, packaged_episodes_dir
 from atr_data.errors import DataError
 from atr_user_sim.lines import lines_beside, load_lines, official_lines
 
-HAND = {"asked": ["Aisle or window?"], "not_asked": ["Which airline?"]}
+HANDS = {"asked": {"a": ["Aisle or window?"]}, "not_asked": {"a": ["Which airline?"]}}
 
 
 def _write(folder: Path, content: object) -> Path:
@@ -25,9 +25,8 @@ def _write(folder: Path, content: object) -> Path:
 
 def test_lines_are_read_by_rule_and_hand(tmp_path: Path) -> None:
     about = {"decision": ["seat"], "situation": ["flight"], "narrow": [], "beside": ["price"]}
-    file = _write(
-        tmp_path, {"r1": {"hands": {"a": HAND, "b": HAND}, "about": about}, "r2": {"hands": {"a": HAND}}}
-    )
+    both = {kind: {**hands, "b": hands["a"]} for kind, hands in HANDS.items()}
+    file = _write(tmp_path, {"persona_id": "anna", "rules": {"r1": {**both, "about": about}, "r2": HANDS}})
     lines = load_lines(str(file))
     assert lines["r1"].hands["b"].asked == ("Aisle or window?",)
     assert lines["r1"].about.beside == ("price",)
@@ -36,7 +35,15 @@ def test_lines_are_read_by_rule_and_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [[], {"r1": 1}, {"r1": {"hands": {"a": {"asked": [], "not_asked": ["x"]}}}}, {"r1": {}}]
+    "content",
+    [
+        [],
+        {"r1": HANDS},
+        {"rules": {"r1": 1}},
+        {"rules": {"r1": {"asked": {"a": []}, "not_asked": {"a": ["x"]}}}},
+        {"rules": {"r1": {"asked": {"a": ["x"]}, "not_asked": {"b": ["x"]}}}},
+        {"rules": {"r1": {}}},
+    ],
 )
 def test_a_file_of_something_else_is_refused(tmp_path: Path, content: object) -> None:
     with pytest.raises(DataError, match=r"anna\.lines\.json"):
@@ -73,3 +80,11 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from _texts(part)
+
+
+def test_each_of_our_own_episodes_has_lines_for_all_its_rules() -> None:
+    episodes = [load_episode(path) for path in sorted(packaged_episodes_dir().glob("*_seed000.json"))]
+    assert len(episodes) >= 5
+    for episode in episodes:
+        lines = load_lines(lines_beside(packaged_episodes_dir() / "x.json", episode.persona_id))
+        assert {rule.rule_id for rule in episode.rules} == lines.keys()

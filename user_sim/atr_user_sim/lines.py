@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from atr_data.errors import DataError
 from atr_data.reading import StrPath, read_json
@@ -46,20 +46,42 @@ class RuleLines(_Part):
     about: WordLists = Field(default_factory=WordLists)
 
 
+_Texts = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class _Entry(_Part):
+    """The lines of one rule as they are written: by kind, then by hand."""
+
+    asked: Mapping[str, _Texts] = Field(min_length=1)
+    not_asked: Mapping[str, _Texts]
+    about: WordLists = Field(default_factory=WordLists)
+
+    @model_validator(mode="after")
+    def _each_hand_wrote_both(self) -> Self:
+        if self.asked.keys() != self.not_asked.keys():
+            raise ValueError("asked and not_asked are of different hands")
+        return self
+
+    def lines(self) -> RuleLines:
+        hands = {
+            hand: Hand(asked=asked, not_asked=self.not_asked[hand]) for hand, asked in self.asked.items()
+        }
+        return RuleLines(hands=hands, about=self.about)
+
+
+class _File(_Part):
+    rules: Mapping[str, _Entry]
+
+
 def load_lines(path: StrPath) -> dict[str, RuleLines]:
-    """A file of lines: a JSON object with an entry per rule id. Raises DataError when it is none."""
-    raw = read_json(path)
-    if not isinstance(raw, dict):
-        raise DataError("no object of question lines by rule id", path=Path(path))
-    found: dict[str, RuleLines] = {}
-    for rule, entry in cast(dict[str, Any], raw).items():
-        try:
-            found[rule] = RuleLines.model_validate(entry)
-        except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(map(str, (rule, *problem["loc"])))
-            raise DataError(problem["msg"], path=Path(path), key=where) from error
-    return found
+    """A file of lines: an object whose `rules` has an entry per rule id. Raises DataError when it is none."""
+    try:
+        found = _File.model_validate(read_json(path))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"])) or None
+        raise DataError(problem["msg"], path=Path(path), key=where) from error
+    return {rule: entry.lines() for rule, entry in found.rules.items()}
 
 
 def lines_beside(episode: StrPath, persona: str) -> Path:

@@ -13,8 +13,8 @@ from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.knowledge import KnownPool, known_pool
 
-AGENT = "agent"
-"""The kind of the questions in an agent's voice, all of one writer."""
+AGENT = "agent: "
+"""Begins the kind of the questions in an agent's voice, all of one writer."""
 
 OWN = "own"
 """The group of the earlier questions, which come without lines."""
@@ -59,8 +59,8 @@ def asked_questions(hands: str) -> list[Example]:
     statements, and no question) or `both`."""
     known = _pools(hands)
     return [
-        Example(pool, q.question, _number(pool, q.gold), kind or q.kind, q.writer)
-        for kind, records in (("", questions()), (AGENT, agent_questions()))
+        Example(pool, q.question, _number(pool, q.gold), f"{voice}{q.kind}", q.writer)
+        for voice, records in (("", questions()), (AGENT, agent_questions()))
         for q in records
         for pool in (known[q.persona],)
     ]

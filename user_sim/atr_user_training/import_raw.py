@@ -114,24 +114,31 @@ def import_official(folder: Path) -> None:
     found: dict[str, Record] = {}
     for file in sorted(folder.glob("*/*.yaml")):
         for rule, source in yaml.safe_load(file.read_text(encoding="utf-8")).items():
-            entry = found.setdefault(rule, {"hands": {}, "about": {}})
-            entry["hands"][file.parent.name] = {key: source[key] for key in ("asked", "not_asked")}
+            entry = found.setdefault(rule, {"asked": {}, "not_asked": {}, "about": {}})
+            _add_hand(entry, file.parent.name, source)
             if about := source.get("about"):
                 entry["about"] = _about(about)
     _write_rules(OFFICIAL_LINES, found)
 
 
 def _write_lines(file: Path, statements: Sequence[Record], lines: Sequence[Record]) -> None:
-    found: dict[str, Record] = {r["rule"]: {"hands": {}, "about": r["about"]} for r in statements}
+    found: dict[str, Record] = {
+        r["rule"]: {"asked": {}, "not_asked": {}, "about": r["about"]} for r in statements
+    }
     for line in lines:
-        found[line["rule"]]["hands"][line["hand"]] = {key: line[key] for key in ("asked", "not_asked")}
+        _add_hand(found[line["rule"]], line["hand"], line)
     _write_rules(file, found)
+
+
+def _add_hand(entry: Record, hand: str, source: Record) -> None:
+    for kind in ("asked", "not_asked"):
+        entry[kind][hand] = source[kind]
 
 
 def _write_rules(file: Path, rules: dict[str, Record]) -> None:
     """One rule a line, so that a change shows as one."""
     entries = [f"{json.dumps(id_)}: {json.dumps(rules[id_], ensure_ascii=False)}" for id_ in sorted(rules)]
-    file.write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8")
+    file.write_text('{"rules": {\n' + ",\n".join(entries) + "\n}}\n", encoding="utf-8")
 
 
 def _read(file: Path) -> list[Record]:

@@ -6,7 +6,6 @@ command goes on from there.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,6 +36,7 @@ from atr_client.outputs.rows import Row, cost_usd, done_row, failed_row, finishe
 from atr_client.outputs.scoring import score_folder
 from atr_data.calls import CallLog
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 from atr_data.trajectory import Trajectory
 
 _log = get_logger()
@@ -72,7 +72,7 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
             kept.put(completed(kept.manifest, cost))
             row = _scored_row(cell, trajectories, started)
-            write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.done, indented_json(row))
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
 
@@ -96,7 +96,7 @@ async def _played(cell: Cell, file: ManifestFile, progress: Progress, started: f
     except Exception as error:
         row = failed_row(cell.name, error, duration=time.monotonic() - started)
         with suppress(OSError):
-            write_atomic(cell.folder.aborted, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.aborted, indented_json(row))
         raise
 
 

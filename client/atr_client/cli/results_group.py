@@ -15,6 +15,7 @@ TABLE_NAMES = (
     "gap",
     "asking",
     "companions",
+    "endings",
     "memory",
     "trials",
     "comparisons",

@@ -20,12 +20,20 @@ from atr_client.timing.playing import play_user
 from atr_client.timing.table import render_gates, render_table
 from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
-from atr_data.timing.set_folder import UserFiles, load_logs, load_set, save_logs
+from atr_data.timing.set_folder import (
+    UserFiles,
+    load_logs,
+    load_set,
+    save_index,
+    save_logs,
+    save_user,
+)
 from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.generate import decide, write_set
 from atr_datagen.timing.import_proagentbench import LICENCE_NOTE, convert
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
 from atr_datagen.timing.settings import PUBLIC_SALT, Process, Settings, Split
+from atr_datagen.timing.snapshot_set import as_snapshots
 from atr_evaluator.timing import TimingRules, UserPlay, score_timing
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -39,7 +47,7 @@ def timing() -> None:
 
 @timing.command()
 @click.option("--out", type=_FOLDER, required=True, help="Folder to write the set to.")
-@click.option("--split", type=click.Choice(["lite", "standard", "private"]), default="lite")
+@click.option("--split", type=click.Choice(["lite", "standard", "snapshot", "private"]), default="lite")
 @click.option("--seed", type=int, default=0)
 @click.option("--salt-env", metavar="NAME", help="Environment variable that holds the salt of the habits.")
 @click.option(
@@ -195,6 +203,20 @@ def _plays(files: Sequence[UserFiles], path: Path) -> list[UserPlay]:
         )
         for one in files
     ]
+
+
+@timing.command("snapshots")
+@click.argument("folder", type=_FOLDER)
+@click.option("--out", type=_FOLDER, required=True, help="Folder to write the snapshots to.")
+def snapshot_command(folder: Path, out: Path) -> None:
+    """Make snapshots of a set, generated or imported: single moments, half of them before help was sought."""
+    with reported_errors():
+        hashes: dict[str, str] = {}
+        for files in load_set(folder):
+            stream = as_snapshots(files.stream, files.gold)
+            save_user(stream, files.gold, out)
+            hashes[stream.header.user_id] = stream.header.sha256
+        click.echo(save_index(hashes, out, split="snapshot"))
 
 
 @timing.command("import-proagentbench")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from atr_client.errors import CellBusy
 from atr_client.outputs.layout import CellKey, summary_path, utc_stamp
 from atr_client.outputs.rows import Row, failed_row
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 
 
 @dataclass(slots=True)
@@ -120,5 +120,5 @@ def write_summary(root: Path, report: SweepReport, args: Mapping[str, Any]) -> P
         "incomplete_cells": report.unfinished,
         "stopped": report.stopped,
     }
-    write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_atomic(path, indented_json(document))
     return path

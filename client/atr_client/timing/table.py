@@ -9,6 +9,7 @@ from atr_client.models.meter import dollars
 from atr_client.timing.gates import Gate
 
 _COLUMNS = ("P_T", "R_T", "F1_T", "F1_E2E", "content", "false_alarms_per_hour", "assists", "needs")
+_SNAPSHOT_COLUMNS = ("MCC", "accuracy", "precision", "recall", "F1", "auroc", "items", "unanswered")
 _SAME = ("rules", "set_sha256")
 
 
@@ -37,6 +38,22 @@ def render_table(
     rules = ", ".join(f"{name} {value:g}" for name, value in first["rules"].items())
     notes = "Replay is open loop: an offer changes nothing that follows."
     return "\n".join([*_lines(rows), "", f"Guess bound: {bounds}.", f"Rules: {rules}.", notes])
+
+
+def render_snapshot_table(
+    results: Mapping[str, Mapping[str, Any]], costs: Mapping[str, float | None] | None = None
+) -> str:
+    """One row per player in Markdown. Raises ValueError when results are of different sets."""
+    if len({result["set_sha256"] for result in results.values()}) > 1:
+        raise ValueError("results of different sets do not belong in one table")
+    known: Mapping[str, float | None] = costs or {}
+    paid = known if any(cost != 0 for cost in known.values()) else {}
+    names = ("player", *_SNAPSHOT_COLUMNS, *(["cost"] if paid else []))
+    rows = [names, tuple("---" for _ in names)]
+    for name, result in results.items():
+        cells = [_cell(result[column]) for column in _SNAPSHOT_COLUMNS]
+        rows.append((name, *cells, *([_dollars(paid.get(name))] if paid else [])))
+    return "\n".join([*_lines(rows), "", "Always saying yes has an F1 of 0.667 on any balanced set."])
 
 
 def render_gates(gates: Sequence[Gate], means: Mapping[str, float]) -> str:

@@ -11,13 +11,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atr_client.outputs.manifest import read_manifest
 from atr_client.timing.kept_sittings import read_decisions
-from atr_client.timing.table import render_table
+from atr_client.timing.scoring_plays import headline, score_plays
+from atr_client.timing.table import render_snapshot_table, render_table
 from atr_client.timing.timing_files import TOP, TimingFolder, TimingKey
 from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError
 from atr_data.timing.decisions import SittingLog
 from atr_data.timing.set_folder import UserFiles
-from atr_evaluator.timing import TimingRules, UserPlay, score_timing
+from atr_evaluator.timing import TimingRules, UserPlay
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class Condition:
     costs: Mapping[str, float | None]
     privileged: frozenset[str]
     incomplete: Sequence[str]
+
+    @property
+    def of_snapshots(self) -> bool:
+        return any("MCC" in result for result in self.results.values())
 
 
 def stored_cells(root: Path) -> list[StoredCell]:
@@ -85,6 +90,9 @@ def render_condition(condition: Condition) -> str:
         f"{model} (privileged)" if model in condition.privileged else model: cost
         for model, cost in condition.costs.items()
     }
+    if condition.of_snapshots:
+        lines = [f"### {condition.name}", "", render_snapshot_table(named, costs)]
+        return "\n".join([*lines, *(f"incomplete: {cell}" for cell in condition.incomplete)])
     lines = [f"### {condition.name}", "", render_table(named, costs)]
     for name, result in named.items():
         told = {
@@ -156,7 +164,7 @@ def _condition(
     for model in models:
         of_model = {cell.key.user_id: cell for cell in cells if cell.key.model == model}
         plays = [_play(files, of_model.get(files.stream.header.user_id)) for files in chosen]
-        results[model] = score_timing(plays, rules)
+        results[model] = score_plays(plays, rules)
         known = [cell.cost_usd for cell in of_model.values()]
         costs[model] = sum(one for one in known if one is not None) if None not in known else None
         incomplete += [
@@ -164,7 +172,7 @@ def _condition(
             for files in chosen
             if (cell := of_model.get(files.stream.header.user_id)) is None or not cell.complete
         ]
-    results = dict(sorted(results.items(), key=lambda item: -item[1]["utility"]))
+    results = dict(sorted(results.items(), key=lambda item: -headline(item[1])[1]))
     privileged = frozenset(cell.key.model for cell in cells if cell.privileged)
     return Condition(name, results, costs, privileged, incomplete)
 

@@ -7,6 +7,7 @@ TABLE_NAMES = (
     "gap",
     "asking",
     "companions",
+    "endings",
     "memory",
     "trials",
     "comparisons",

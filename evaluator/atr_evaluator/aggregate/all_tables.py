@@ -10,6 +10,7 @@ from atr_evaluator.aggregate.asking_figures import asking_table
 from atr_evaluator.aggregate.cell_rows import unfinished_table
 from atr_evaluator.aggregate.companion_figures import companion_table
 from atr_evaluator.aggregate.comparison_rows import comparison_table
+from atr_evaluator.aggregate.ending_figures import ending_table
 from atr_evaluator.aggregate.figures import ListTable, Table
 from atr_evaluator.aggregate.loss_figures import gap_table, loss_table
 from atr_evaluator.aggregate.memory_figures import memory_table
@@ -30,6 +31,7 @@ def all_tables(cells: Sequence[ScoredCell], chosen: Sequence[str] = TABLE_NAMES)
         "gap": lambda: gap_table(found),
         "asking": lambda: asking_table(found),
         "companions": lambda: companion_table(found),
+        "endings": lambda: ending_table(found),
         "memory": lambda: memory_table(found),
         "trials": lambda: trial_table(found),
         "comparisons": lambda: comparison_table(found),

@@ -17,7 +17,7 @@ from atr_client.sweep.simulated_users import known_lines
 from atr_data import DataError, load_episode, packaged_episodes_dir
 
 EPISODE = packaged_episodes_dir() / "odalys_renner_seed000.json"
-HAND = {"asked": ["Which one?"], "not_asked": ["When?"]}
+HANDS = {"asked": {"a": ["Which one?"]}, "not_asked": {"a": ["When?"]}}
 
 
 def _config(folder: Path, **more: Any) -> RunConfig:
@@ -36,7 +36,7 @@ def _folder(tmp_path: Path, *left_out: str) -> Path:
     """An episode with lines beside it."""
     shutil.copy(EPISODE, tmp_path)
     rules = [rule.rule_id for rule in load_episode(EPISODE).rules if rule.rule_id not in left_out]
-    lines = {rule: {"hands": {"a": HAND}} for rule in rules}
+    lines = {"rules": dict.fromkeys(rules, HANDS)}
     (tmp_path / "odalys_renner.lines.json").write_text(json.dumps(lines), encoding="utf-8")
     return tmp_path
 

@@ -150,6 +150,16 @@ def test_asking_is_told_as_it_went_on() -> None:
     ]
 
 
+def test_how_sessions_ended() -> None:
+    ends = {"learning": {"task_complete": 3, "max_steps": 1}, "test": {"agent_stop": 2}}
+    found = table("endings", scored(results(1, 1), metrics={"termination_breakdown": ends}))
+    assert {f.measure: f.short for f in found.figures} == {
+        "learning: max_steps": "25.0 (4)",
+        "learning: task_complete": "75.0 (4)",
+        "test: agent_stop": "100.0 (2)",
+    }
+
+
 def test_trials_are_pooled_for_pass_at_k_alone() -> None:
     runs = [{"a": True, "b": True}, {"a": False, "b": True}, {"a": False}]
     cells = [scored(run, setting={"trial": n + 1}) for n, run in enumerate(runs)]
