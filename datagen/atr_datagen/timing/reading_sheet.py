@@ -52,8 +52,8 @@ def make_sheet(streams: Sequence[Stream], seed: int, folder: Path = WRITTEN) -> 
 _INSTRUCTIONS = f"""# Days at a desk
 
 Each item is a stretch of one person's day on a computer: time, application, window, what was done. Some were
-made by a program, the others were written by hand. Answer for each item `{GENERATED}` or `{BY_HAND}`, one line
-each: the number, a colon, the answer."""
+made by a program, the others were written by hand. Answer for each item `{GENERATED}` or `{BY_HAND}`, one
+line each: the number, a colon, the answer."""
 
 
 def _excerpt(random: Random, stream: Stream, length: int) -> list[str]:

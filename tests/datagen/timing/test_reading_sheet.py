@@ -64,5 +64,6 @@ def test_the_commands(tmp_path: Path) -> None:
     assert run("score-sheet", wrong, "--key", key).exit_code == 0
     scored = run("score-sheet", right, "--key", key)
     assert (scored.exit_code, "100% right" in scored.output) == (1, True)
-    empty = run("sheet", folder, "--out", "x", "--key", "y", "--written", tmp_path)
-    assert empty.exit_code == 2
+    out = tmp_path / "none.md"
+    empty = run("sheet", folder, "--out", out, "--key", key, "--written", folder)
+    assert (empty.exit_code, out.exists()) == (2, False)
