@@ -189,6 +189,7 @@ class RunConfig(_Section):
     trials: int = Field(default=1, ge=1)
     include: list[CellPattern] = []
     exclude: list[CellPattern] = []
+    processes: Annotated[int, Field(ge=1)] | Literal["auto"] = 1
     outputs: Place = Path("outputs")
     traces: bool = True
     compatible: bool = False
