@@ -37,6 +37,7 @@ from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike
 from atr_client.sweep.selection import Selection
 from atr_client.sweep.stop_signals import Told, cancel_on_signal
 from atr_client.sweep.sweep_runner import SweepReport, refuse_busy, run_sweep, write_summary
+from atr_client.sweep.tally import Tally
 
 EXIT_INTERRUPTED = 130
 
@@ -161,11 +162,12 @@ def _narrowed(config: RunConfig, request: RunRequest) -> RunConfig:
 
 @contextmanager
 def _progress(console: Console, cells: Sequence[Cell], *, live: bool) -> Generator[Progress]:
+    tally = Tally(len(cells), sum(len(cell.sessions) for cell in cells))
     if live and console.is_terminal:
-        with live_bars(console, [cell.key for cell in cells]) as bars:
+        with live_bars(console, [cell.key for cell in cells], tally) as bars:
             yield bars
     else:
-        yield Lines(_printer(console))
+        yield Lines(_printer(console), tally)
 
 
 def _printer(console: Console):

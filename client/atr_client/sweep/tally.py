@@ -61,22 +61,29 @@ class Tally:
         return pace * max(self.sessions - self.sessions_done, 0)
 
     @property
-    def parts(self) -> Sequence[str]:
-        """What is known, in few words each."""
+    def counts(self) -> Sequence[str]:
+        """What is known beside cells, cost and time, in few words each."""
         elapsed = max(self.clock() - self.started, 1e-9)
         tokens = self.usage.prompt_tokens + self.usage.completion_tokens
-        cost, left = cost_text(self.usage), self.seconds_left
         known = [
-            f"{self.cells_done}/{self.cells} cells",
             f"{self.sessions_done:,}/{self.sessions:,} sessions",
             f"{self.passed / self.tests:.0%} of {self.tests} passed" if self.tests else "",
             f"{self.hits} hits of {self.asks} asks" if self.asks else "",
             f"{tokens:,} tokens" if tokens else "",
-            f"cost {cost}" if cost else "",
             f"{self.played / elapsed:.1f} sessions/s" if self.played else "",
-            f"{timedelta(seconds=round(left))} left" if left is not None else "",
         ]
         return [part for part in known if part]
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """All that is known."""
+        cost, left = cost_text(self.usage), self.seconds_left
+        return [
+            f"{self.cells_done}/{self.cells} cells",
+            *self.counts,
+            *([f"cost {cost}"] if cost else []),
+            *([f"{timedelta(seconds=round(left))} left"] if left is not None else []),
+        ]
 
     @property
     def line(self) -> str:
