@@ -1,4 +1,4 @@
-"""Prints what tables and the report of many cells take. Run `python -m tests.benchmarks.bench_report [CELLS]`."""
+"""Prints what tables and the report of many cells take: `python -m tests.benchmarks.bench_report [CELLS]`.
 
 The cells are copies of one offline run of two personas under other names of the model: the figures are all
 alike, the amount of text is real.
