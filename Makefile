@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory bundle check train-user clean
+.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory check train-user clean bundle
 
 setup: $(STAMP)
 

@@ -185,6 +185,9 @@ for command in (run, models, estimate, doctor, schema):
     cli.add_command(command)
 cli.add_command(datagen)
 cli.add_command(
+    LazyGroup("memory", "atr_client.cli.memory_commands:memory", "What the memory of a finished cell holds.")
+)
+cli.add_command(
     LazyGroup(
         "timing",
         "atr_client.cli.timing_commands:timing",

@@ -33,7 +33,11 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
     help="Variant to play.",
 )
 @click.option(
-    "--memory", "layer", default="context", show_default=True, help="Memory layer: context or none."
+    "--memory",
+    "layer",
+    default="context",
+    show_default=True,
+    help="Memory layer: context, none, notes, retrieval or rules.",
 )
 @click.option(
     "--agent",

@@ -16,6 +16,7 @@ TABLE_NAMES = (
     "asking",
     "companions",
     "endings",
+    "memory",
     "trials",
     "comparisons",
     "unfinished",

@@ -39,6 +39,7 @@ class CellRecord(BaseModel):
     model: str | None = None
     memory_layer: str | None = None
     memory: dict[str, Any] | None = None
+    memory_snapshot: str | None = None
     seed: int | None = None
     hook_enabled: bool | None = None
     smoke: bool | None = None

@@ -8,6 +8,7 @@ TABLE_NAMES = (
     "asking",
     "companions",
     "endings",
+    "memory",
     "trials",
     "comparisons",
     "unfinished",
