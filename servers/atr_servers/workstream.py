@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from typing import Any
 
 import structlog
@@ -26,6 +25,7 @@ from mcp.types import (
 )
 from mcp.types import Tool as ToolDescription
 
+from atr_data.release import release
 from atr_data.timing.events import Stream
 from atr_data.timing.priors import Priors
 from atr_servers.timing.sitting import MemoryMode, Observation
@@ -96,7 +96,7 @@ def serve_workstream(workstream: Workstream) -> Server[Any]:
 
     return Server(
         "atr-workstream",
-        version=version("atrbench"),
+        version=release(),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

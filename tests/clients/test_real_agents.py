@@ -59,8 +59,8 @@ def shortened(tests: int = TESTS) -> Episode:
 
 @cache
 def telling_episode() -> Episode:
-    """The first one of whose tests the asker passes some and fails some, in both variants: only there it can be
-    seen whether an agent passes the same ones."""
+    """The first one of whose tests the asker passes some and fails some, in both variants: only there it can
+    be seen whether an agent passes the same ones."""
     for path in sorted((ROOT / "data" / "episodes").glob("*_seed000.json")):
         episode = load_episode(path)
         sessions = first_sessions(episode, TESTS)

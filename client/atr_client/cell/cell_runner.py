@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+import anyio.to_thread
 import filelock
 
 from atr_client.cell.attempts import Attempts
@@ -70,9 +71,7 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             check_statements(cell.episode, cell.key.variant)
             trajectories = await _played(cell, kept, progress or Silent(), started)
             cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
-            kept.put(completed(kept.manifest, cost))
-            row = _scored_row(cell, trajectories, started)
-            write_atomic(cell.folder.done, indented_json(row))
+            row = await anyio.to_thread.run_sync(_finish, cell, kept, cost, trajectories, started)
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
 
@@ -115,6 +114,15 @@ async def _play(cell: Cell, file: ManifestFile, progress: Progress) -> list[Traj
             partial(note_snapshot, file),
         )
         return await way.run()
+
+
+def _finish(
+    cell: Cell, kept: ManifestFile, cost: float | None, trajectories: Sequence[Trajectory], started: float
+) -> Row:
+    kept.put(completed(kept.manifest, cost))
+    row = _scored_row(cell, trajectories, started)
+    write_atomic(cell.folder.done, indented_json(row))
+    return row
 
 
 def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) -> Row:

@@ -14,7 +14,7 @@ from atr_client.models.meter import cost_text, dollars
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.sweep.config_file import load_config
 from atr_client.sweep.estimate import CellOutlook, Estimate, Measured, Stop, budget_stop, estimate
-from atr_client.sweep.places import episodes_folder, outputs_root
+from atr_client.sweep.folders import episodes_folder, outputs_root
 from atr_client.sweep.plan import cell_keys
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs
 from atr_client.sweep.selection import Selection

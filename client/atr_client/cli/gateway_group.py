@@ -135,6 +135,9 @@ def play(
 @click.command("serve-episodes")
 @click.argument("episodes", metavar="[EPISODE...]", nargs=-1, shell_complete=personas)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option(
+    "--without", multiple=True, metavar="EPISODE", help="Leave out all episodes of the personas in these."
+)
 @click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
 @_HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8767, show_default=True, help="0: a free one.")
@@ -146,6 +149,7 @@ def play(
 def serve_episodes(
     episodes: tuple[str, ...],
     folder: Path | None,
+    without: tuple[str, ...],
     timing: Path | None,
     host: str,
     port: int,
@@ -157,8 +161,9 @@ def serve_episodes(
 ) -> None:
     """Serve episodes step by step over HTTP, for training loops that hold the model themselves.
 
-    EPISODE is a path or a selector, all when none is given. Requests need a bearer token: that of
-    --token-env, else a fresh one, whose file is told at the start.
+    EPISODE is a path or a selector, all when none is given; --without split:NAME keeps the personas apart
+    that are to be evaluated on, under whatever seed or salt they were compiled. Requests need a bearer token:
+    that of --token-env, else a fresh one, whose file is told at the start.
     """
     from atr_client.cli.serve_episodes_command import ServeEpisodesRequest, serve_episodes_command
 
@@ -174,5 +179,6 @@ def serve_episodes(
             ttl=ttl,
             cap=max_episodes,
             timing=timing,
+            without=without,
         )
     )

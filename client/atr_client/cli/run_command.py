@@ -30,7 +30,7 @@ from atr_client.outputs.spending import spent
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.config_file import first_problem, load_config, track_of
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.places import check_writable, outputs_root
+from atr_client.sweep.folders import check_writable, outputs_root
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
 from atr_client.sweep.selection import Selection

@@ -17,7 +17,7 @@ from atr_client.timing.baselines import BASELINES, make_baseline
 from atr_client.timing.choosers.chooser import User
 from atr_client.timing.gates import SALTS, check_sets
 from atr_client.timing.playing import play_user
-from atr_client.timing.table import render_gates, render_table
+from atr_client.timing.table import render_gates, sitting_table
 from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
 from atr_data.timing.set_folder import (
@@ -135,7 +135,7 @@ def baselines(folder: Path, players: tuple[str, ...], logs: Path | None) -> None
                 save_logs(
                     (log for play in plays for log in play.logs), logs / f"{name.replace('/', '_')}.jsonl"
                 )
-    click.echo(render_table(rows))
+    click.echo(sitting_table(rows).markdown())
 
 
 async def _play_all(name: str, users: Sequence[User]) -> list[UserPlay]:

@@ -27,7 +27,7 @@ from atr_client.outputs.layout import summary_path, utc_stamp
 from atr_client.outputs.spending import spent
 from atr_client.sweep.config_file import first_problem
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.places import OUTPUTS_VARIABLE, check_writable
+from atr_client.sweep.folders import OUTPUTS_VARIABLE, check_writable
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
 from atr_client.timing.timing_files import TOP

@@ -16,7 +16,7 @@ from atr_client.outputs.evaluations import read_evaluation, told_differences
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import Row
-from atr_client.outputs.scored_cells import scored_cell
+from atr_client.outputs.scored_cells import PRIVILEGED, scored_cell
 from atr_client.outputs.user_line import user_line
 from atr_client.outputs.validity_line import rule_blind_cells, validity_line
 from atr_data import DataError
@@ -26,8 +26,6 @@ from atr_evaluator.aggregate.figures import ABSENT, Figure, FigureTable
 from atr_evaluator.aggregate.loss_figures import gap_table, loss_table
 from atr_evaluator.aggregate.memory_figures import memory_table
 from atr_evaluator.aggregate.settings import ScoredCell, Setting, groups, varying
-
-_PRIVILEGED = "was shown the answers: a reference, not a contestant"
 
 
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
@@ -88,7 +86,7 @@ def _print_setting(
     if user := user_line([{"runs_dir": cell.folder} for group in scored for cell in group.scored]):
         print_line(console, user)
     if privileged:
-        print_line(console, f"{setting.model} {_PRIVILEGED}")
+        print_line(console, f"{setting.model} {PRIVILEGED}")
     for line in validity_line(setting.model, scored, blind).splitlines():
         print_line(console, line, indent="    ")
 

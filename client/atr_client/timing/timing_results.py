@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,13 +12,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from atr_client.outputs.manifest import read_manifest
 from atr_client.timing.kept_sittings import read_decisions
 from atr_client.timing.scoring_plays import headline, score_plays
-from atr_client.timing.table import render_snapshot_table, render_table
+from atr_client.timing.table import ResultTable, sitting_table, snapshot_table
 from atr_client.timing.timing_files import TOP, TimingFolder, TimingKey
 from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError
 from atr_data.timing.decisions import SittingLog
 from atr_data.timing.set_folder import UserFiles
 from atr_evaluator.timing import TimingRules, UserPlay
+
+_FAULTS = ("incomplete_sittings", "implicit_silences", "protocol_errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +74,27 @@ def conditions(
     return [_condition(name, cells, rules, sets) for name, cells in groups.items()]
 
 
-def report_section(root: Path) -> str:
-    """Markdown for a report; empty when nothing of this track lies below the outputs folder."""
-    found = conditions(root)
-    if not found:
-        return ""
-    return "\n\n".join(["## When to help, and with what", *(render_condition(one) for one in found)])
+def table_of(condition: Condition) -> ResultTable:
+    """The table of one condition, players that were shown gold marked, and below it what is incomplete."""
+    named = {_marked(condition, model): result for model, result in condition.results.items()}
+    costs = {_marked(condition, model): cost for model, cost in condition.costs.items()}
+    made = snapshot_table(named, costs) if condition.of_snapshots else sitting_table(named, costs)
+    notes = [*made.notes]
+    for name, result in named.items():
+        told = {what: result[what] for what in _FAULTS if result.get(what)}
+        if told:
+            notes.append(f"{name}: " + ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in told.items()))
+    notes += [f"incomplete: {cell}" for cell in condition.incomplete]
+    return replace(made, notes=notes)
+
+
+def _marked(condition: Condition, model: str) -> str:
+    return f"{model} (privileged)" if model in condition.privileged else model
 
 
 def render_condition(condition: Condition) -> str:
-    """The table of one condition, its costs, and what is incomplete."""
-    named = {
-        f"{model} (privileged)" if model in condition.privileged else model: result
-        for model, result in condition.results.items()
-    }
-    costs = {
-        f"{model} (privileged)" if model in condition.privileged else model: cost
-        for model, cost in condition.costs.items()
-    }
-    if condition.of_snapshots:
-        lines = [f"### {condition.name}", "", render_snapshot_table(named, costs)]
-        return "\n".join([*lines, *(f"incomplete: {cell}" for cell in condition.incomplete)])
-    lines = [f"### {condition.name}", "", render_table(named, costs)]
-    for name, result in named.items():
-        told = {
-            what: result[what] for what in ("incomplete_sittings", "implicit_silences", "protocol_errors")
-        }
-        if any(told.values()):
-            lines.append(f"{name}: " + ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in told.items()))
-    lines += [f"incomplete: {cell}" for cell in condition.incomplete]
-    return "\n".join(lines)
+    """The condition in Markdown."""
+    return f"### {condition.name}\n\n{table_of(condition).markdown()}"
 
 
 class _Settings(BaseModel):

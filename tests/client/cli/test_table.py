@@ -115,6 +115,29 @@ def test_a_score_of_an_older_scorer_is_made_anew_in_memory(
     assert json.loads(path.read_text())["scorer_version"] == "0"
 
 
+def test_an_episode_that_changed_since_is_named(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The score is of an older scorer, so that the episode is read again."""
+    (episode,) = (finished_run().parent / "episodes").glob("*.json")
+    document = json.loads(episode.read_text())
+    document["rules"][0]["rule_text"] = "another"
+    changed = tmp_path / "changed" / episode.name
+    changed.parent.mkdir()
+    changed.write_text(json.dumps(document))
+    manifest = run / DEFAULT / "cell_manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"episode_path": str(changed)}))
+    (run / DEFAULT / "eval.json").unlink()
+    (row,) = tables(capsys, run, "--only", "unfinished")[0]["unfinished"]["rows"]
+    assert row["problem"] == f"{changed} has changed since the cell was run"
+
+
+def test_a_model_that_was_shown_the_answers_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run / DEFAULT / "cell_manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"privileged": True}))
+    assert "offline/asker was shown the answers" in tables(capsys, run)[1]
+
+
 def test_two_sweeps_in_one_folder_are_refused(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

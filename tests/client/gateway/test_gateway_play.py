@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from atr_client.outputs.scoring import score_folder
 from atr_data import load_episode
@@ -52,7 +52,7 @@ async def test_over_http_it_passes_what_it_passes_in_process(tmp_path: Path, var
 async def test_over_stdio_it_passes_what_it_passes_in_process(tmp_path: Path, variant: str, era: Any) -> None:
     arguments = ["-m", "atr_client.cli", "play", str(EPISODE), "--variant", variant]
     process = StdioServerParameters(command=sys.executable, args=[*arguments, "--outputs", str(tmp_path)])
-    async with Client(process, mode=era) as client:
+    async with Client(stdio_client(process), mode=era) as client:
         await McpPlayer(client, asker()).play()
     assert scored_again(tmp_path) == await in_process(variant)
 

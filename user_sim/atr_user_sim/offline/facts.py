@@ -108,7 +108,7 @@ def _parts(question: str) -> list[str]:
 
 def _stems(question: str) -> set[str]:
     text = _CHECK.sub(r"check\1 ", question.lower())
-    return {USER.stem(_SPELLED.get(word, word)) for word in re.findall(r"[a-z]+", text)}
+    return {USER.stem(_SPELLED.get(word) or word) for word in re.findall(r"[a-z]+", text)}
 
 
 def _spoken(value: Any, references: Mapping[str, Reference]) -> str:
