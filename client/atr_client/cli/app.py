@@ -174,9 +174,9 @@ def calibrate(
     Our own are judged by weights that were trained without their personas and writers. With `lines`, FILE is
     an episode: the question lines of one hand are judged by a user who has those of the other.
     """
-    if model and role == "lines":
-        raise click.UsageError("a model has no use for question lines")
     if model:
+        if role == "lines":
+            raise click.UsageError("a model has no use for question lines")
         from atr_client.cli.calibrate_command import calibrate_model_command
 
         calibrate_model_command(role, file, model, config)

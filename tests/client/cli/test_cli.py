@@ -14,6 +14,7 @@ import filelock
 import pytest
 
 from atr_client.cli.app import main
+from atr_data import packaged_episodes_dir
 from tests.support.cells import small_episode
 
 
@@ -234,6 +235,16 @@ def test_calibrate_measures_a_role_on_our_turns_or_on_a_file(
     assert _call("calibrate", role, tmp_path / "turns.jsonl") == 2
     assert "line 1" in _error(capsys)
     assert _call("calibrate", role, tmp_path / "none.jsonl") == 2
+
+
+def test_calibrate_judges_the_question_lines_of_an_episode(capsys: pytest.CaptureFixture[str]) -> None:
+    episode = packaged_episodes_dir() / "odalys_renner_seed000.json"
+    assert _call("calibrate", "lines", episode) == 0
+    assert "gate S7: " in capsys.readouterr().out
+    assert _call("calibrate", "lines") == 2
+    assert "FILE is an episode" in _error(capsys)
+    assert _call("calibrate", "router", "--lines", episode) == 2
+    assert "--lines" in _error(capsys)
 
 
 def test_datagen_compile_writes_nothing_from_a_source_that_is_wrong(

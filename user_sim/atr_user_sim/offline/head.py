@@ -18,17 +18,22 @@ WEIGHTS = Path(str(files("atr_user_sim"))) / "offline" / "weights"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """`enough` is the probability from which the most probable rule is the answer. Only the few rules that
-    lead in the column `first_by` are judged."""
+    """`enough` is the probability from which the most probable rule is the answer, `enough_long` the same for
+    a question of many words: each lets the same share of unanswerable ones pass. Only the few rules that lead
+    in the column `first_by` are judged."""
 
     forest: Forest
     enough: float
+    enough_long: float
     first_by: str
 
     def choose(self, columns: Columns) -> int | None:
         """The number of the rule that answers, None when none does."""
         best, share = self.best(columns)
-        return best if share >= self.enough else None
+        return best if share >= self.needed(columns) else None
+
+    def needed(self, columns: Columns) -> float:
+        return self.enough_long if is_long(columns) else self.enough
 
     def best(self, columns: Columns) -> tuple[int, float]:
         """The most probable rule, and how probable it is."""
@@ -40,11 +45,19 @@ class Head:
         return best, shares[best]
 
     def to_json(self) -> dict[str, Any]:
-        return {"enough": self.enough, "first_by": self.first_by} | self.forest.to_json()
+        return {
+            "enough": self.enough,
+            "enough_long": self.enough_long,
+            "first_by": self.first_by,
+        } | self.forest.to_json()
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Head:
-        return cls(Forest.from_json(raw), raw["enough"], raw["first_by"])
+        return cls(Forest.from_json(raw), raw["enough"], raw["enough_long"], raw["first_by"])
+
+
+def is_long(columns: Columns) -> bool:
+    return columns["length"][0] >= _LONG
 
 
 def candidates(columns: Columns, first_by: str) -> list[int]:
@@ -54,6 +67,8 @@ def candidates(columns: Columns, first_by: str) -> list[int]:
 
 
 _CANDIDATES = 6
+_LONG = 22
+"""Words."""
 
 HEADS: Sequence[tuple[str, bool, bool]] = (
     ("words", False, False),
