@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.timing.baselines import BASELINES
 from atr_client.timing.chooser_agent import ChooserAgent
 from atr_client.timing.choosers.reader import Reader
 from atr_client.timing.sitting_runner import SittingSettings, play_sitting
@@ -19,6 +20,7 @@ from atr_client.timing.timing_results import conditions
 from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError, load_trajectory
 from atr_data.trajectory import Message
+from atr_datagen.timing.settings import USERS
 from tests.client.timing.test_sitting_loop import Records, SessionRecorder
 from tests.support.command import call
 from tests.support.mock_provider import LlmockServer
@@ -131,14 +133,18 @@ def test_ablations_have_cells_and_tables_of_their_own(
     assert "layer context" in printed
 
 
-def test_nulls_adds_every_player_that_is_missing(small: Path, tmp_path: Path) -> None:
-    assert (
-        call("run", "--config", config(tmp_path, small, models=[NEVER]), "--nulls", "--select", "u000") == 0
-    )
-    assert len(cells(tmp_path)) == 10
+def test_nulls_adds_every_player_that_is_missing(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = config(tmp_path, small, models=[NEVER])
+    assert call("run", "--config", path, "--nulls", "--select", "u000", "--dry-run") == 0
+    planned = capsys.readouterr().out.split()
+    assert len(planned) == len(set(planned)) == len(BASELINES)
+    assert not cells(tmp_path)
 
 
-def test_a_set_that_is_not_there_is_generated_once(tmp_path: Path) -> None:
+def test_a_set_that_is_not_there_is_generated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(USERS, "lite", 1)
     keys = {"set": {"split": "lite"}, "models": [NEVER]}
     run = ("run", "--config", config(tmp_path, tmp_path, **keys), "--select", "u000")
     assert call(*run) == 0
@@ -239,7 +245,7 @@ async def script_of(sitting_id: str) -> list[dict[str, Any]]:
     return scribe.script
 
 
-@pytest.mark.parametrize(("wire", "base"), [("openai_chat", "/v1"), ("anthropic", "/anthropic")])
+@pytest.mark.parametrize(("wire", "base"), [("anthropic", "/anthropic")])
 def test_a_model_plays_over_its_wire_to_the_score_of_the_same_decisions(
     small: Path,
     tmp_path: Path,
