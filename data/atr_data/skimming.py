@@ -27,7 +27,7 @@ _SHORT = 2**16
 """Characters of arguments that are below the limit on their bytes however they are written."""
 
 _LEVELS_AROUND = 10
-_PLAIN = (str, bool, float)
+_PLAIN = (str, bool, float, type(None))
 
 Int = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
 """A larger one is left to the full reader."""
@@ -90,20 +90,6 @@ class _Usage(Struct, gc=False):
     calls_without_usage: Int | None = 0
     cost_usd: float | None = None
     estimated_usd: float | None = None
-
-
-class _MemoryUse(Struct, gc=False):
-    pushed_characters: Int = 0
-    tool_calls: Int = 0
-    returned_characters: Int = 0
-    seconds: float = 0.0
-    stored_bytes: Int = 0
-    discarded_writes: Int = 0
-
-
-class _Retention(Struct, gc=False):
-    stored: bool | None = None
-    findable: bool | None = None
 
 
 _COUNTS = _Usage.__struct_fields__[:8]
@@ -209,10 +195,10 @@ def skim_calls(path: StrPath) -> Iterable[LogRecord]:
 
 
 def _is_whole(message: _Message) -> bool:
-    text = bytes(message.written)
-    if text[0] != _QUOTE and text != b"null":
+    written = memoryview(message.written)
+    if written[0] != _QUOTE and bytes(written) != b"null":
         return False
-    return all(_is_usable(call.arguments) for call in message.tool_calls or ())
+    return not message.tool_calls or all(_is_usable(call.arguments) for call in message.tool_calls)
 
 
 def _is_usable(arguments: dict[str, Any]) -> bool:
@@ -221,12 +207,10 @@ def _is_usable(arguments: dict[str, Any]) -> bool:
 
 def _is_flat(arguments: dict[str, Any]) -> bool:
     """Texts, numbers and truth values alone, none of them beyond the limits of the full reader."""
-    return all(
-        value is None
-        or isinstance(value, str | bool | float)
-        or (isinstance(value, int) and _is_small(value))
-        for value in arguments.values()
-    )
+    for value in arguments.values():
+        if not isinstance(value, _PLAIN) and not (isinstance(value, int) and _is_small(value)):
+            return False
+    return True
 
 
 def _length(arguments: dict[str, Any]) -> int:

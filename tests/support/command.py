@@ -52,6 +52,8 @@ def without_times(path: Path) -> str:
     """A trajectory's text without what differs between two equal sessions."""
     document = json.loads(path.read_text(encoding="utf-8"))
     document["duration_seconds"] = 0.0
+    if document.get("memory_use"):
+        document["memory_use"]["seconds"] = 0.0
     for message in document["messages"]:
         message["timestamp"] = ""
     return json.dumps(document, ensure_ascii=False, indent=2)
