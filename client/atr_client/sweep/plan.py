@@ -11,6 +11,7 @@ from typing import Any
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cell.definition import Cell, CellOptions, SessionRunner
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker
+from atr_client.cell.known_lines import known_lines
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.models.base import Model
@@ -29,7 +30,7 @@ from atr_client.sweep.memory_layers import layer_of
 from atr_client.sweep.other_personas import OtherPersonas
 from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, find_model, role_specs, taught
 from atr_client.sweep.selection import Selection
-from atr_client.sweep.simulated_users import known_lines, recorded_user, users_of_cells
+from atr_client.sweep.simulated_users import recorded_user, users_of_cells
 from atr_data import Episode, select_episodes
 from atr_data.shuffle import reordered
 from atr_memory import MemoryLayer

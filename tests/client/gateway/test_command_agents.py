@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from atr_client import run_cell, run_sweep
 from atr_client.cell.definition import Cell
 from atr_client.errors import CellAbort, ConfigError
 from atr_client.gateway.command_sessions import command_players
+from atr_client.gateway.handed_session import HandedSession
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import plan_cells
 from atr_data import Episode, load_trajectory
@@ -134,7 +136,15 @@ async def test_a_program_that_hangs_is_stopped_when_its_time_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("atr_client.gateway.command_sessions.GRACE", 0.2)
-    cell = cell_of(tmp_path, "hangs", limits={"timeout": 8})
+    call = HandedSession.call
+
+    async def last_call(place: HandedSession, *called: Any) -> Any:
+        """A program may take long to start; its time is over once it has called."""
+        place._hosted.mailbox.deadline = time.monotonic() + 0.2  # pyright: ignore[reportPrivateUsage]
+        return await call(place, *called)
+
+    monkeypatch.setattr(HandedSession, "call", last_call)
+    cell = cell_of(tmp_path, "hangs")
     await run_cell(cell)
     assert load_trajectory(cell.folder.trajectory("ZZ-GOLD-ts-0")).termination_reason == "timeout"
     told = json.loads((record_of(cell) / "command.json").read_text())
