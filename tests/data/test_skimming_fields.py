@@ -1,4 +1,4 @@
-"""What the quick reader of trajectories leaves out, by name: any new field is read, or stands here."""
+"""What the quick reader of trajectories leaves out, by name: a new field is read, or is here."""
 
 from __future__ import annotations
 
