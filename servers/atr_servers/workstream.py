@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -56,7 +57,7 @@ def build_workstream_server(
     )
 
 
-def serve_workstream(workstream: Workstream) -> Server[Any]:
+def serve_workstream(workstream: Workstream, *, after_call: Callable[[], None] | None = None) -> Server[Any]:
     """A low-level MCP server for a sitting that the caller keeps at hand, to read its log."""
 
     async def list_tools(
@@ -69,7 +70,10 @@ def serve_workstream(workstream: Workstream) -> Server[Any]:
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         """Catches everything: in the older era the text of any exception would reach the peer."""
         try:
-            return _result(*workstream.call(params.name, params.arguments))
+            result = _result(*workstream.call(params.name, params.arguments))
+            if after_call:
+                after_call()
+            return result
         except Exception as error:
             structlog.get_logger().error("tool failed", tool=params.name, exc_info=True)
             raise MCPError(INTERNAL_ERROR, "internal error") from error

@@ -33,7 +33,9 @@ def fit_forest(
     features: Sequence[str], rows: Vectors, labels: Sequence[bool], weights: Sequence[float], rounds: int
 ) -> Forest:
     lightgbm: Any = import_module("lightgbm")
-    data = lightgbm.Dataset(rows, np.array(labels, dtype=np.int8), weight=np.array(weights))
+    data = lightgbm.Dataset(
+        rows.astype(np.float32), np.array(labels, dtype=np.int8), weight=np.array(weights)
+    )
     model: Any = lightgbm.train(dict(_PARAMETERS), data, rounds)
     dumped = model.dump_model()["tree_info"]
     return Forest(features, [_tree(tree["tree_structure"]) for tree in dumped])

@@ -119,7 +119,7 @@ def judge(head: Head, described: Sequence[_Described]) -> list[tuple[int, float]
 def threshold(judged: Sequence[tuple[int, float]], golds: Sequence[int | None], most_false: float) -> float:
     """The least that lets less than the allowed share of unanswerable questions pass."""
     false = sorted((share for (_, share), gold in zip(judged, golds, strict=True) if gold is None))
-    return round(false[-max(1, int(most_false * len(false)))] + 0.0005, 3)
+    return round(false[-max(1, int(most_false * len(false)))] + 0.00002, 5)
 
 
 def figures(pairs: Sequence[tuple[_Described, tuple[int, float]]], enough: float) -> dict[str, float]:

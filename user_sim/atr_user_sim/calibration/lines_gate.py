@@ -11,7 +11,7 @@ from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.classifier import OfflineClassifier
 
-LEAST_RECALL, MOST_FALSE = 0.8, 0.08
+_LEAST_RECALL, _MOST_FALSE = 0.8, 0.08
 
 
 async def measure_lines(
@@ -20,6 +20,11 @@ async def measure_lines(
     """Both hands' lines as questions, each by a classifier that has those of the other hand alone. `lines`
     has an entry of two hands for each rule of the pool."""
     return await measure_classifier(_cases(classifier, pool, lines))
+
+
+def passes_gate(measured: ClassifierCalibration) -> bool:
+    recall, false = measured.recall, measured.false_positive_rate
+    return recall is not None and false is not None and recall >= _LEAST_RECALL and false <= _MOST_FALSE
 
 
 def _cases(
@@ -38,7 +43,7 @@ def _cases(
                     yield (
                         knows,
                         ClassifierQuestion(
-                            source=rule.rule_id,
+                            source=text,
                             kind=f"{kind} of the {asking} hand",
                             rule_question_span=text,
                             gold_rule_id=gold,

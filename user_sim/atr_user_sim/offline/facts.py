@@ -24,7 +24,7 @@ _EVERYTHING = re.compile(
 _AND = re.compile(r",|;|\band\b", re.I)
 _CHOICE = re.compile(r"\bor\b|\bversus\b|\bvs\b", re.I)
 _CHECK = re.compile(r"\bcheck(?:ing)?[- _](in|out)\b")
-_SPELLED: dict[str, str] = {
+_SPELLED = {
     "colour": "color",
     "colours": "color",
     "cheque": "check",
@@ -108,7 +108,8 @@ def _parts(question: str) -> list[str]:
 
 def _stems(question: str) -> set[str]:
     text = _CHECK.sub(r"check\1 ", question.lower())
-    return {USER.stem(_SPELLED.get(word) or word) for word in re.findall(r"[a-z]+", text)}
+    words: list[str] = re.findall(r"[a-z]+", text)
+    return {USER.stem(_SPELLED.get(word, word)) for word in words}
 
 
 def _spoken(value: Any, references: Mapping[str, Reference]) -> str:
