@@ -82,8 +82,7 @@ def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | Non
     not_available = sorted(_conduct(episode, [], []))
     metrics = _payoff(scoring) | dict.fromkeys(not_available)
     document = _document(episode, variant, scoring, metrics)
-    companions = companion_metrics(episode, scoring) | memory_companions(episode, ())
-    losses = loss_classes(episode, scoring, ())
+    companions, losses = companion_metrics(episode, scoring), loss_classes(episode, scoring, ())
     return Evaluation(document, scoring, companions, losses, None, not_available)
 
 
