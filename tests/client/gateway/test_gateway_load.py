@@ -24,7 +24,7 @@ def episode_with_marks(number: int) -> Episode:
     episode = planted(EPISODE, f"M{number}M")
     return episode.model_copy(
         update={
-            "learning_sessions": episode.ordered_learning_sessions()[6:8],
+            "learning_sessions": episode.ordered_learning_sessions()[4:6],
             "test_sessions": episode.test_sessions[:2],
         }
     )

@@ -18,7 +18,7 @@ from atr_data.trajectory import Message, ToolCall
 from tests.support.cells import small_episode
 from tests.support.gateway import EPISODE, asker, in_process
 
-UNLIKE: Any = {"duration_seconds": True, "messages": {"__all__": {"timestamp"}}}
+UNLIKE: Any = {"duration_seconds": True, "memory_use": {"seconds"}, "messages": {"__all__": {"timestamp"}}}
 
 
 async def drive(stepper: EpisodeStepper, agent: AgentModel) -> list[Step]:
