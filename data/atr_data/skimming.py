@@ -95,6 +95,20 @@ class _Usage(Struct, gc=False):
 _COUNTS = _Usage.__struct_fields__[:8]
 
 
+class _Retention(Struct, gc=False):
+    stored: bool | None = None
+    findable: bool | None = None
+
+
+class _MemoryUse(Struct, gc=False):
+    pushed_characters: Int = 0
+    tool_calls: Int = 0
+    returned_characters: Int = 0
+    seconds: float = 0.0
+    stored_bytes: Int = 0
+    discarded_writes: Int = 0
+
+
 class _Trajectory(Struct, gc=False):
     session_id: str
     session_type: Literal["learning", "test"]
