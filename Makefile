@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory check train-user clean
+.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory check train-user clean bundle
 
 setup: $(STAMP)
 
@@ -73,7 +73,7 @@ $(FRAMEWORKS_STAMP): tests/clients/frameworks.txt
 	$(CLIENTS)/python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/clients/frameworks.txt
 	touch $(FRAMEWORKS_STAMP)
 
-test-clients: $(NPM_STAMP) $(FRAMEWORKS_STAMP)
+test-clients: bundle $(NPM_STAMP) $(FRAMEWORKS_STAMP)
 	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s
 
 # Memory servers that others made, each learning, frozen and tested. Versions: package.json and servers.txt in
@@ -90,6 +90,17 @@ $(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients
 
 test-memory: $(MEMORY_STAMP)
 	$(BIN)/python -m pytest tests/memory_clients -v -s
+
+# The bundle for desktop clients: our wheel, and how it is run. Built and validated by the official tool.
+BUNDLE := build/mcpb
+
+bundle: $(NPM_STAMP)
+	rm -rf $(BUNDLE)
+	mkdir -p $(BUNDLE) dist
+	cp integrations/mcpb/manifest.json integrations/mcpb/pyproject.toml LICENSE $(BUNDLE)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(BUNDLE) .
+	PATH="$(NODE_BIN):$$PATH" $(CLIENTS)/npm/node_modules/.bin/mcpb validate $(BUNDLE)/manifest.json
+	PATH="$(NODE_BIN):$$PATH" $(CLIENTS)/npm/node_modules/.bin/mcpb pack $(BUNDLE) dist/atrbench.mcpb
 
 # Foreign loops over the domain servers, and the adapters of integrations/, each in an environment of its own: what
 # they build on pins older MCP and OpenAI packages (OpenEnv 480 MB, verifiers 570 MB).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -12,28 +12,64 @@ from typing import BinaryIO
 from atr_data.reading import StrPath, Unreadable
 
 
-def write_atomic(path: StrPath, text: str) -> None:
-    """Writes UTF-8 text so that a crash at any instant leaves the old file or the new one.
+def write_atomic(path: StrPath, text: str, *, durable: bool = True) -> None:
+    """Writes UTF-8 text so that a crash at any instant leaves the old file or the new one. Without `durable`
+    that holds for a crash of the program; one of the machine may leave an empty file.
 
     Raises OSError with the path as the file system does; the temporary file is then gone.
     """
     path = Path(path)
+    _replace(path, text, durable=durable)
+    if durable:
+        with naming(path):
+            _sync_folder(path.parent)
+
+
+def write_all_atomic(files: Sequence[tuple[Path, str]]) -> list[OSError | None]:
+    """Writes each file as write_atomic does, and syncs each folder once at the end. Gives what went wrong
+    with each."""
+    problems: list[OSError | None] = [_problem(path, text) for path, text in files]
+    for folder in dict.fromkeys(path.parent for path, _ in files):
+        try:
+            with naming(folder):
+                _sync_folder(folder)
+        except OSError as error:
+            problems = [
+                problem or (error if path.parent == folder else None)
+                for problem, (path, _) in zip(problems, files, strict=True)
+            ]
+    return problems
+
+
+def _problem(path: Path, text: str) -> OSError | None:
+    try:
+        _replace(path, text, durable=True)
+    except OSError as error:
+        return error
+    return None
+
+
+def _replace(path: Path, text: str, *, durable: bool) -> None:
     temporary = path.with_name(path.name + ".tmp")
     with naming(path):
         try:
             with temporary.open("w", encoding="utf-8") as stream:
                 stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    stream.flush()
+                    os.fsync(stream.fileno())
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def open_for_append(path: Path) -> BinaryIO:

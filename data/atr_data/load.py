@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from atr_data.episode import Episode
 from atr_data.errors import DataError
-from atr_data.reading import StrPath, read_json
+from atr_data.reading import StrPath, parse_json, read_json
 from atr_data.trajectory import Trajectory
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -40,16 +40,24 @@ def load_trajectory(path: StrPath) -> Trajectory:
     return read_model(path, Trajectory)
 
 
+def trajectory_in(content: bytes, path: Path) -> Trajectory:
+    """The transcript in the content of the file at `path`. Raises DataError as load_episode does."""
+    return _record(parse_json(content, path), Trajectory, path)
+
+
 def read_model(path: StrPath, model: type[ModelT]) -> ModelT:
     """A JSON file as a record. Raises DataError with file, key and reason."""
-    data = read_json(path)
+    return _record(read_json(path), model, Path(path))
+
+
+def _record(data: Any, model: type[ModelT], path: Path) -> ModelT:
     try:
         return model.model_validate(data)
     except ValidationError as error:
         details = error.errors(include_url=False)
         key, reason = describe(details[0])
         more = f" (and {len(details) - 1} more problems)" if len(details) > 1 else ""
-        raise DataError(f"{reason}{more}", path=Path(path), key=key) from error
+        raise DataError(f"{reason}{more}", path=path, key=key) from error
 
 
 def describe(detail: ErrorDetails) -> tuple[str, str]:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeVar, cast
 
+import msgspec
+
 from atr_data.errors import DataError
 
 MAX_BYTES = 64 * 2**20
@@ -34,6 +36,7 @@ TOO_DEEP = f"nested too deeply: more than {MAX_NESTING} levels"
 StrPath = str | os.PathLike[str]
 T = TypeVar("T")
 
+_LONG_INTEGER = re.compile(rf"[0-9]{{{LONGEST_INTEGER + 1}}}")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -73,11 +76,19 @@ def path_problem(path: StrPath) -> str | None:
 
 def read_bytes(path: StrPath, *, limit: int = MAX_BYTES) -> bytes:
     """The content of a regular file. Raises Unreadable."""
-    with _opened(path) as stream:
-        try:
-            content = stream.read(limit + 1)
-        except OSError as error:
-            raise Unreadable(f"cannot be read: {error.strerror}", path=Path(path)) from error
+    descriptor, size = _opened(path)
+    parts: list[bytes] = []
+    try:
+        wanted = min(size, limit) + 1
+        while part := os.read(descriptor, wanted):
+            parts.append(part)
+            if sum(map(len, parts)) > limit:
+                break
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}", path=Path(path)) from error
+    finally:
+        os.close(descriptor)
+    content = parts[0] if len(parts) == 1 else b"".join(parts)
     if len(content) > limit:
         raise Unreadable(f"is larger than {limit:,} bytes", path=Path(path))
     return content
@@ -98,6 +109,11 @@ def read_json(path: StrPath) -> Any:
     return _parsed(text, Path(path))
 
 
+def parse_json(content: bytes, path: Path) -> Any:
+    """What `read_json` makes of a file with this content. Raises Unreadable."""
+    return _parsed(_decoded(content, path), path)
+
+
 def read_records(
     path: StrPath, validate: Callable[[Any], T], what: str, *, torn_end: bool = False
 ) -> Iterator[T]:
@@ -107,7 +123,7 @@ def read_records(
     Unreadable, in which `what` names the records.
     """
     place = Path(path)
-    with _opened(path) as stream:
+    with os.fdopen(_opened(path)[0], "rb") as stream:
         for number, line in enumerate(_lines(stream, place), start=1):
             if (torn_end and not line.endswith(b"\n")) or not line.strip():
                 continue
@@ -121,8 +137,8 @@ def read_records(
             yield record
 
 
-def _opened(path: StrPath) -> BinaryIO:
-    """Opens without waiting: a pipe without a writer would block."""
+def _opened(path: StrPath) -> tuple[int, int]:
+    """Descriptor and size. Opens without waiting: a pipe without a writer would block."""
     if problem := path_problem(path):
         raise Unreadable(problem)
     place = Path(path)
@@ -132,12 +148,12 @@ def _opened(path: StrPath) -> BinaryIO:
         raise Missing(place) from error
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}", path=place) from error
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "no regular file")
+        kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "no regular file")
         raise Unreadable(f"cannot be read: it is {kind}", path=place)
-    return os.fdopen(descriptor, "rb")
+    return descriptor, status.st_size
 
 
 def _lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:
@@ -158,6 +174,20 @@ def _decoded(content: bytes, path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> Any:
+    """A fast reader takes what is sound; what it refuses goes to one that can say what is wrong."""
+    try:
+        data = msgspec.json.decode(text)
+        sound = not _LONG_INTEGER.search(text)
+    except (ValueError, RecursionError):
+        data, sound = None, False
+    if not sound:
+        data = _slowly_parsed(text, path)
+    if text.count("{") + text.count("[") > MAX_NESTING and _is_deep(data):
+        raise Unreadable(TOO_DEEP, path=path)
+    return data
+
+
+def _slowly_parsed(text: str, path: Path) -> Any:
     try:
         data = json.loads(text, parse_constant=_no_constant, parse_int=_integer, parse_float=_float)
         if _ESCAPED_SURROGATE.search(text):
@@ -173,24 +203,21 @@ def _parsed(text: str, path: Path) -> Any:
         raise Unreadable(TOO_DEEP, path=path) from error
     except ValueError as error:
         raise Unreadable(f"not JSON: {error}", path=path) from error
-    if _is_deep(data):
-        raise Unreadable(TOO_DEEP, path=path)
     return data
 
 
 def _is_deep(data: object) -> bool:
-    level: list[object] = [data]
+    """Goes down level by level, over what can hold something alone."""
+    level: list[Any] = [data] if isinstance(data, dict | list) else []
     for _ in range(MAX_NESTING):
-        level = [child for value in level for child in _children(value)]
         if not level:
             return False
-    return any(isinstance(value, dict | list) for value in level)
-
-
-def _children(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return cast("dict[str, object]", value).values()
-    return cast("list[object]", value) if isinstance(value, list) else ()
+        below: list[Any] = []
+        for value in level:
+            inside: Iterable[Any] = cast(Any, value).values() if type(value) is dict else value
+            below += [one for one in inside if type(one) is dict or type(one) is list]
+        level = below
+    return bool(level)
 
 
 def _no_constant(name: str) -> NoReturn:

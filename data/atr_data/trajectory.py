@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from atr_data.limits import check_arguments
 from atr_data.usage import Usage
 
 
@@ -28,6 +29,11 @@ class ToolCall(BaseModel):
     requestor: Literal["assistant", "user"] = "assistant"
     parse_error: str | None = None
     raw_arguments: str | None = None
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The arguments as a server saw them: what is unfit for the wire was never sent."""
+        return {} if check_arguments(self.arguments) else self.arguments
 
     def text(self, argument: str) -> str:
         """An argument as it is spoken, "" when it was left out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -49,21 +49,24 @@ class Usage:
 
     def counters(self) -> dict[str, int]:
         """The counts of what was reported, by name."""
-        counted = asdict(self)
-        for name in ("calls_without_usage", "cost_usd", "estimated_usd"):
-            del counted[name]
-        return counted
+        return {name: getattr(self, name) for name in _REPORTED}
 
     def __add__(self, other: Usage) -> Usage:
-        mine, theirs = self.counters(), other.counters()
         parts = [usage for usage in (self, other) if usage.made_calls]
         unreported = self.calls_without_usage + other.calls_without_usage
         return Usage(
-            **{name: mine[name] + theirs[name] for name in mine},
+            **{name: getattr(self, name) + getattr(other, name) for name in _REPORTED},
             calls_without_usage=unreported,
             cost_usd=_sum_if_known([usage.cost_usd for usage in parts]),
             estimated_usd=_sum_if_known([usage.metered_usd for usage in parts]) if unreported else None,
         )
+
+
+_REPORTED = tuple(
+    field.name
+    for field in fields(Usage)
+    if field.name not in ("calls_without_usage", "cost_usd", "estimated_usd")
+)
 
 
 def _sum_if_known(costs: list[float | None]) -> float | None:

@@ -18,13 +18,14 @@ from atr_evaluator.sweep import (
     summary,
 )
 from atr_evaluator.table import PayoffRow, payoff_table
-from atr_evaluator.trace import trace_footer
+from atr_evaluator.trace import FOOTER_TITLE, trace_footer
 from atr_evaluator.validity import LEVEL, Comparison, compare_outcomes, exact_sign_test
 
 __all__ = [
     "EXIT_FAILED",
     "EXIT_INCOMPLETE",
     "EXIT_OK",
+    "FOOTER_TITLE",
     "LEVEL",
     "LOSS_CLASSES",
     "PASSED",

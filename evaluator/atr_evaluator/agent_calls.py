@@ -54,8 +54,8 @@ def finished_attempts(records: Iterable[LogRecord]) -> dict[str, Attempt]:
     calls: dict[tuple[str, int], list[CallRecord]] = {}
     ends: dict[str, SessionEnd] = {}
     for record in records:
-        if isinstance(record, SessionEnd):
+        if record.record == "session_end":
             ends[record.session_id] = record
-        elif isinstance(record, CallRecord) and record.caller == "agent":
+        elif record.record == "call" and record.caller == "agent":
             calls.setdefault((record.session_id, record.attempt), []).append(record)
     return {name: Attempt(end, calls.get((name, end.attempt), [])) for name, end in ends.items()}

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from atr_data.calls import read_calls
 from atr_data.episode import Episode
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
-from atr_data.load import load_trajectory
-from atr_data.reading import StrPath, read_bytes, read_json
+from atr_data.json_text import indented_json
+from atr_data.reading import StrPath, read_json
+from atr_data.skimming import skim_calls
 from atr_data.trajectory import Trajectory
 from atr_evaluator.agent_calls import finished_attempts
+from atr_evaluator.cell_inputs import InputsDigest, ReadTrajectories, content_of, trajectory_paths
 from atr_evaluator.consistency import Difference, differences
 from atr_evaluator.evaluate import score_log, score_trajectories
 from atr_evaluator.guess_bound import dataset_of, face_counts
@@ -30,8 +27,6 @@ SCORER_VERSION = "2"
 Source = Literal["trajectories", "calls"]
 ContextsOf = Callable[[Sequence[Trajectory]], Mapping[str, str]]
 """From a cell's trajectories to the SHA-256 of the memory text of each session, by session id."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +71,7 @@ def score_cell(
             cross_check=cross_check,
             contexts_of=contexts_of,
         )
-        text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+        text = indented_json(document, 1, ascii_only=True)
     except ValueError as error:
         raise DataError(f"the inputs hold what JSON cannot: {error}", path=path) from error
     try:
@@ -114,14 +109,17 @@ def evaluate_cell(
     manifest = _manifest(folder / "cell_manifest.json")
     own_variant = manifest.get("variant")
     variant = own_variant if isinstance(own_variant, str) and own_variant else variant
+    digest = InputsDigest(episode, variant)
     errors: list[dict[str, str]] = []
     trajectories: dict[str, Trajectory] = {}
     if source == "trajectories" or (folder / "trajectories").is_dir():
-        trajectories = dict(_parsed(_trajectory_paths(folder), errors))
+        read = ReadTrajectories(folder, digest if source == "trajectories" else None)
+        trajectories, errors = read.parsed, read.errors
     if source == "trajectories":
         evaluation = score_trajectories(episode, list(trajectories.values()), variant)
     else:
-        evaluation = score_log(episode, read_calls(log), variant)
+        digest.add(log, content_of(log))
+        evaluation = score_log(episode, skim_calls(log), variant)
     if manifest.get("agent", "model") != "model":
         evaluation = without_unseen(evaluation)
     verified, found = None, list[Difference]()
@@ -138,7 +136,7 @@ def evaluate_cell(
         "faces": dict(face_counts(episode)) or None,
         "scorer_version": SCORER_VERSION,
         "source": source,
-        "inputs_sha256": inputs_digest(folder, episode, variant, source),
+        "inputs_sha256": digest.text,
         "parse_errors": errors,
         "ignored": evaluation.scoring.ignored,
         "diagnostics": evaluation.scoring.diagnostics,
@@ -148,27 +146,19 @@ def evaluate_cell(
     }
 
 
-def inputs_digest(
-    cell_dir: StrPath, episode: Episode, variant: str | None, source: Source = "trajectories"
-) -> str:
-    """SHA-256 over the episode, the variant and the files that a score is made from. The parts carry their
-    length, so that no two inputs run together; a file that cannot be read counts as empty."""
-    digest = hashlib.sha256()
-    folder = Path(cell_dir)
-    parts = [episode.model_dump_json().encode(), (variant or "").encode()]
-    trajectories = sorted((folder / "trajectories").glob("*.json"))
-    for path in trajectories if source == "trajectories" else [folder / "calls.jsonl"]:
-        parts += [os.fsencode(path.name), _content(path)]
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
+def inputs_digest(cell_dir: StrPath, episode: Episode, variant: str | None) -> str:
+    """The digest of what a score from the trajectories of a cell would be made from: see `InputsDigest`."""
+    digest, folder = InputsDigest(episode, variant), Path(cell_dir)
+    for path in trajectory_paths(folder) if (folder / "trajectories").is_dir() else ():
+        digest.add(path, content_of(path))
+    return digest.text
 
 
 def _compared(
     log: Path, trajectories: Mapping[str, Trajectory], variant: str | None, contexts: Mapping[str, str] | None
 ) -> list[Difference]:
     try:
-        attempts = finished_attempts(read_calls(log))
+        attempts = finished_attempts(skim_calls(log))
     except DataError as error:
         return [{"session_id": "", "what": f"{log.name}: {error.reason}"}]
     return differences(trajectories, attempts, variant=variant, contexts=contexts)
@@ -180,29 +170,3 @@ def _manifest(path: Path) -> dict[str, Any]:
     except DataError:
         return {}
     return cast(dict[str, Any], manifest) if isinstance(manifest, dict) else {}
-
-
-def _trajectory_paths(cell_dir: Path) -> list[Path]:
-    folder = cell_dir / "trajectories"
-    if not folder.is_dir():
-        raise DataError("there is no such folder; a cell that ran has one", path=folder)
-    return sorted(folder.glob("*.json"))
-
-
-def _parsed(paths: Iterable[Path], errors: list[dict[str, str]]) -> Iterator[tuple[str, Trajectory]]:
-    """The trajectories that can be parsed, by the name of their file; the others are added to `errors`."""
-    for path in paths:
-        try:
-            yield path.stem, load_trajectory(path)
-        except DataError as error:
-            logger.warning("%s is skipped: %s", path, error.reason)
-            reason = f"{error.key}: {error.reason}" if error.key else error.reason
-            errors.append({"file": path.name, "reason": reason})
-
-
-def _content(path: Path) -> bytes:
-    """What cannot be read counts as empty; it is among the parse errors."""
-    try:
-        return read_bytes(path)
-    except DataError:
-        return b""

@@ -86,7 +86,7 @@ def _unlike(ours: TranscriptCall, theirs: CallRecord) -> Iterator[str]:
     if ours.turn_idx != theirs.turn_idx:
         yield f"it stands in turn {ours.turn_idx}, in the call log in turn {theirs.turn_idx}"
     # What could not be read was answered with the reason, which the results below hold.
-    if call.parse_error is None and _text(call.arguments) != _text(theirs.arguments):
+    if call.parse_error is None and _differ(call.arguments, theirs.arguments):
         yield "its arguments differ"
     if answer is None:
         yield "the trajectory has no result"
@@ -94,6 +94,10 @@ def _unlike(ours: TranscriptCall, theirs: CallRecord) -> Iterator[str]:
         yield "its result differs"
     elif bool(answer.tool_error) != theirs.is_error:
         yield "one of both says that it failed"
+
+
+def _differ(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    return repr(ours) != repr(theirs) and _text(ours) != _text(theirs)
 
 
 def _text(arguments: dict[str, Any]) -> str:

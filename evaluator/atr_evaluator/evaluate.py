@@ -16,6 +16,7 @@ from atr_evaluator.domains import asking_by_domain
 from atr_evaluator.interaction import interaction_metrics
 from atr_evaluator.lifecycle import lifecycle_metrics
 from atr_evaluator.losses import Loss, loss_classes
+from atr_evaluator.memory_companions import memory_companions
 from atr_evaluator.payoff import payoff_metrics
 from atr_evaluator.runs import run_of_trajectory, runs_of_log
 from atr_evaluator.sessions import Scoring, SessionResult, score_sessions, selected
@@ -69,7 +70,7 @@ def score_trajectories(
     return Evaluation(
         document,
         scoring,
-        companion_metrics(episode, scoring),
+        companion_metrics(episode, scoring) | memory_companions(episode, kept),
         loss_classes(episode, scoring, learning),
         asking_by_session(episode, learning),
     )
@@ -81,7 +82,8 @@ def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | Non
     not_available = sorted(_conduct(episode, [], []))
     metrics = _payoff(scoring) | dict.fromkeys(not_available)
     document = _document(episode, variant, scoring, metrics)
-    companions, losses = companion_metrics(episode, scoring), loss_classes(episode, scoring, ())
+    companions = companion_metrics(episode, scoring) | memory_companions(episode, ())
+    losses = loss_classes(episode, scoring, ())
     return Evaluation(document, scoring, companions, losses, None, not_available)
 
 

@@ -8,16 +8,15 @@ from itertools import groupby
 from typing import Literal
 
 from atr_data.calls import CallRecord, LogRecord
-from atr_data.limits import check_arguments
-from atr_data.trajectory import Message, ToolCall, Trajectory
+from atr_data.trajectory import Message, Trajectory
 from atr_evaluator.agent_calls import finished_attempts
 from atr_evaluator.match import Batch, Call
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRun:
-    """One finished session: which it was, its batches of calls in order, and whether it could read its rule
-    (None: not on record)."""
+    """One finished session: which it was, its batches of calls in order (of a test, the others are not
+    matched), and whether it could read its rule (None: not on record)."""
 
     session_id: str
     session_type: Literal["learning", "test"]
@@ -31,7 +30,7 @@ def run_of_trajectory(trajectory: Trajectory) -> SessionRun:
         trajectory.session_id,
         trajectory.session_type,
         trajectory.agent_variant,
-        _batches_of_messages(trajectory.messages),
+        [] if trajectory.session_type == "learning" else _batches_of_messages(trajectory.messages),
         trajectory.rule_readable,
     )
 
@@ -47,14 +46,11 @@ def _batches_of_messages(messages: Sequence[Message]) -> list[Batch]:
         if message.role == "tool":
             answers[message.tool_call_id] = None if message.tool_error is None else not message.tool_error
         elif message.role == "assistant" and message.tool_calls:
-            batches.append([_call(call, answers.get(call.id)) for call in message.tool_calls])
+            batches.append(
+                [Call(call.id, call.name, call.sent, answers.get(call.id)) for call in message.tool_calls]
+            )
             answers = {}
     return batches[::-1]
-
-
-def _call(call: ToolCall, accepted: bool | None) -> Call:
-    arguments = {} if check_arguments(call.arguments) else call.arguments
-    return Call(call.id, call.name, arguments, accepted)
 
 
 def runs_of_log(records: Iterable[LogRecord]) -> list[SessionRun]:

@@ -7,12 +7,14 @@ from typing import Any
 
 from atr_evaluator.sessions import SessionResult, StepResult
 
+FOOTER_TITLE = "=== gold check ==="
+
 
 def trace_footer(result: SessionResult) -> str:
     """Says in a few lines what was required, what came, and whether it passed. Ends with a newline."""
     verdict = "PASS" if result["task_success"] else "FAIL"
     kind = f"{result['check_type']}, {result['domain']}"
-    lines = ["=== gold check ===", f"{verdict} {result['session_id']}: rule {result['rule_id']} ({kind})"]
+    lines = [FOOTER_TITLE, f"{verdict} {result['session_id']}: rule {result['rule_id']} ({kind})"]
     if result.get("missing"):
         lines.append("the session has no trajectory")
     elif not result["step_results"]:

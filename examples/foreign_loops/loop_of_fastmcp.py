@@ -7,7 +7,7 @@ import asyncio
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_s01"]
+SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_commerce_01_test"]
 
 
 async def main() -> None:

@@ -10,7 +10,7 @@ from inspect_ai.agent import react
 from inspect_ai.dataset import Sample
 from inspect_ai.tool import mcp_server_stdio
 
-SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_s01"]
+SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_commerce_01_test"]
 
 
 @task

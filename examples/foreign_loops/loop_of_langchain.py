@@ -10,7 +10,7 @@ from langchain.chat_models import init_chat_model
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 
-SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_s01"]
+SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_commerce_01_test"]
 ATR = {"transport": "stdio", "command": "atr-server", "args": ["serve", *SESSION]}
 
 

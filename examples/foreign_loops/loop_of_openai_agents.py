@@ -8,7 +8,7 @@ import sys
 from agents import Agent, Runner
 from agents.mcp import MCPServerStdio
 
-SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_s01"]
+SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_commerce_01_test"]
 ATR = {"command": "atr-server", "args": ["serve", *SESSION]}
 
 

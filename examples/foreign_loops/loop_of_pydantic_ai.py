@@ -9,7 +9,7 @@ from fastmcp.client.transports import StdioTransport
 from pydantic_ai import Agent
 from pydantic_ai.mcp import MCPToolset
 
-SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_s01"]
+SESSION = ["--episode", "odalys_renner", "--session", "odalys_renner_commerce_01_test"]
 
 
 async def main(prompt: str) -> None:

@@ -115,6 +115,12 @@ class MemoryStore:
         with self._transaction() as connection:
             return _entries(connection, namespace)
 
+    def all_entries(self) -> tuple[Entry, ...]:
+        """Those of all namespaces, one namespace after the other."""
+        with self._transaction() as connection:
+            names = connection.execute("SELECT DISTINCT namespace FROM entries ORDER BY namespace").fetchall()
+            return tuple(entry for (name,) in names for entry in _entries(connection, name))
+
     def reset(self, namespace: str) -> int:
         """Forgets the entries of a namespace and returns their number. Its snapshots stay."""
         with self._transaction() as connection:

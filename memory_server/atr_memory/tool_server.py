@@ -7,7 +7,6 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from typing import Any
 
 import structlog
@@ -23,6 +22,8 @@ from mcp.types import (
     ToolAnnotations,
 )
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from atr_data.release import release
 
 _INTERNAL_ERROR = -32603
 
@@ -85,7 +86,7 @@ def build_tool_server(
 
     return Server(
         name,
-        version=version("atrbench"),
+        version=release(),
         instructions=instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

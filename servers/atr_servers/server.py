@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -22,6 +22,7 @@ from mcp.types import (
 from mcp.types import Tool as ToolDescription
 
 from atr_data.episode import PersonaProfile, Reference
+from atr_data.release import release
 from atr_ontology import Tool, input_schema
 from atr_servers.environment import Answer, Environment
 
@@ -69,13 +70,14 @@ def serve_environment(environment: Environment) -> Server[Any]:
 
     return Server(
         f"atr-{domain.name}",
-        version=version("atrbench"),
+        version=release(),
         instructions=domain.policy,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
 
 
+@cache
 def describe_tool(tool: Tool) -> ToolDescription:
     """A tool of the ontology as `tools/list` shows it."""
     read = tool.kind == "read"

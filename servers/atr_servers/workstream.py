@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -26,6 +26,7 @@ from mcp.types import (
 )
 from mcp.types import Tool as ToolDescription
 
+from atr_data.release import release
 from atr_data.timing.events import Stream
 from atr_data.timing.priors import Priors
 from atr_servers.timing.sitting import MemoryMode, Observation
@@ -56,7 +57,7 @@ def build_workstream_server(
     )
 
 
-def serve_workstream(workstream: Workstream) -> Server[Any]:
+def serve_workstream(workstream: Workstream, *, after_call: Callable[[], None] | None = None) -> Server[Any]:
     """A low-level MCP server for a sitting that the caller keeps at hand, to read its log."""
 
     async def list_tools(
@@ -69,7 +70,10 @@ def serve_workstream(workstream: Workstream) -> Server[Any]:
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         """Catches everything: in the older era the text of any exception would reach the peer."""
         try:
-            return _result(*workstream.call(params.name, params.arguments))
+            result = _result(*workstream.call(params.name, params.arguments))
+            if after_call:
+                after_call()
+            return result
         except Exception as error:
             structlog.get_logger().error("tool failed", tool=params.name, exc_info=True)
             raise MCPError(INTERNAL_ERROR, "internal error") from error
@@ -96,7 +100,7 @@ def serve_workstream(workstream: Workstream) -> Server[Any]:
 
     return Server(
         "atr-workstream",
-        version=version("atrbench"),
+        version=release(),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

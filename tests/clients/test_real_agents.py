@@ -31,7 +31,6 @@ from tests.clients.provider_formats import ResponsesFormat
 from tests.conftest import ROOT
 from tests.support.gateway import asker, passes, write_episode
 
-PERSONA = "dashiell_okonjo_seed000"
 LEARNING, TESTS = 6, 4
 SPOILED = ROOT / "tests" / "clients" / "spoiled.py"
 FRAMEWORKS = ROOT / ".clients" / "python" / "bin" / "python"
@@ -54,8 +53,24 @@ VARIANTS = ["atr", "oracle_target"]
 
 
 def shortened(tests: int = TESTS) -> Episode:
-    """The persona's first sessions of both kinds."""
-    episode = load_episode(ROOT / "data" / "episodes" / f"{PERSONA}.json")
+    """The first sessions of both kinds of a persona that ships."""
+    return first_sessions(telling_episode(), tests)
+
+
+@cache
+def telling_episode() -> Episode:
+    """The first one of whose tests the asker passes some and fails some, in both variants: only there it can
+    be seen whether an agent passes the same ones."""
+    for path in sorted((ROOT / "data" / "episodes").glob("*_seed000.json")):
+        episode = load_episode(path)
+        sessions = first_sessions(episode, TESTS)
+        played = [anyio.run(play_episode, sessions, variant, asker()) for variant in VARIANTS]
+        if all(len(set(passes(result.evaluation).values())) == 2 for result in played):
+            return episode
+    raise AssertionError("no episode that ships tells agents apart in its first sessions")
+
+
+def first_sessions(episode: Episode, tests: int) -> Episode:
     return episode.model_copy(
         update={
             "learning_sessions": episode.ordered_learning_sessions()[:LEARNING],
@@ -79,17 +94,16 @@ def in_process(variant: str) -> EpisodeResult:
     return anyio.run(play_episode, shortened(), variant, asker())
 
 
-async def played(folder: Path, variant: str, model: dict[str, Any], tests: int = TESTS) -> Cell:
+def played(folder: Path, variant: str, model: dict[str, Any], tests: int = TESTS) -> Cell:
     cell = cell_of(folder, variant, model, tests)
-    await run_cell(cell)
+    anyio.run(run_cell, cell)
     return cell
 
 
 def same_as_in_process(cell: Cell, variant: str) -> None:
     expected = passes(in_process(variant).evaluation)
     assert passes(json.loads(cell.folder.evaluation.read_text())) == expected
-    assert any(expected.values())
-    assert not all(expected.values())
+    print(cell.key.persona_id, variant, expected)
     ends = {t.session_id: t.termination_reason for t in in_process(variant).trajectories}
     assert {n: load_trajectory(cell.folder.trajectory(n)).termination_reason for n in ends} == ends
 
@@ -99,7 +113,7 @@ def same_as_in_process(cell: Cell, variant: str) -> None:
 def test_an_agent_passes_what_its_model_passes_in_process(name: str, variant: str, tmp_path: Path) -> None:
     agent = AGENTS[name]
     with MockProvider(agent.form(), asker_brain) as provider:
-        cell = anyio.run(played, tmp_path, variant, agent.model(provider.url))
+        cell = played(tmp_path, variant, agent.model(provider.url))
     same_as_in_process(cell, variant)
     manifest = json.loads(cell.folder.manifest.read_text())
     assert manifest["complete"]
@@ -110,7 +124,7 @@ def test_an_agent_passes_what_its_model_passes_in_process(name: str, variant: st
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_passes_what_its_model_passes_in_process(name: str, variant: str, tmp_path: Path) -> None:
     with MockProvider(ResponsesFormat(), asker_brain, server="") as provider:
-        cell = anyio.run(played, tmp_path, variant, PROGRAMS[name](provider.url))
+        cell = played(tmp_path, variant, PROGRAMS[name](provider.url))
     same_as_in_process(cell, variant)
 
 
@@ -145,6 +159,6 @@ def test_what_is_wrong_around_the_model_is_no_score(
     with MockProvider(agent.form(), brain) as provider:
         model = spoil(what, agent.model(provider.url))
         with pytest.raises(CellAbort, match=f"(?s){reason}") as raised:
-            anyio.run(played, tmp_path, "oracle_target", model, 1)
+            played(tmp_path, "oracle_target", model, 1)
     assert raised.value.module == "agent"
     assert not list(tmp_path.rglob("trajectories/*.json"))

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.clients.agents_from_npm import AGENTS, INSTALLED, Agent, Place
@@ -153,7 +153,7 @@ def test_the_block_for_claude_desktop_in_the_client_that_reads_the_same_form(tmp
 
 async def test_the_generic_block_of_a_command(tmp_path: Path) -> None:
     block = json.loads(printed_block("generic", *session(tmp_path)))
-    await _play_sdk(Client(StdioServerParameters(**block)))
+    await _play_sdk(Client(stdio_client(StdioServerParameters(**block))))
 
 
 @pytest.mark.parametrize("running", [True], indirect=True, ids=["guarded"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from atr_servers.cli.app import main
 from atr_servers.cli.client_config import CLIENTS
@@ -58,7 +58,7 @@ async def test_the_command_of_a_block_starts_the_server(
     text = _printed(capsys, "codex", "--episode", episode, "--session", "tiny_trip_test", "--name", "trip")
     entry = _entry("codex", text, "trip")
     server = StdioServerParameters(command=entry["command"], args=entry["args"], cwd="/")
-    async with Client(server) as client:
+    async with Client(stdio_client(server)) as client:
         assert (await client.list_tools()).tools[1].name == "search_hotels"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 from filelock import FileLock
-from mcp import Client, MCPError
+from mcp import Client, MCPError, stdio_client
 
 from atr_data.errors import DataError
 from atr_servers.environment import Environment
@@ -100,7 +100,7 @@ async def test_overlapping_processes_of_one_call_each_lose_no_write(tmp_path: Pa
     ids: list[str] = []
 
     async def one_call() -> None:
-        async with Client(server) as client:
+        async with Client(stdio_client(server)) as client:
             await client.list_tools()
             ids.append(await write_list(client))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
 from atr_servers.hosts.environment_spec import episode_environment
 from tests.support.tiny_episode import GOLD, serve_command, stdio_server, write_episode
@@ -40,7 +40,7 @@ def episode_file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_works_in_the_session_of_an_episode(episode_file: Path, era: str) -> None:
     server = stdio_server("commerce", "--episode", episode_file, "--session", "tiny_shop_test")
-    async with Client(server, mode=era) as client:
+    async with Client(stdio_client(server), mode=era) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         first = await client.call_tool("build_shopping_list", {"items": ["tea"]})
         second = await client.call_tool("build_shopping_list", {"items": ["jam"]})
@@ -51,7 +51,7 @@ async def test_a_client_works_in_the_session_of_an_episode(episode_file: Path, e
 async def test_a_list_of_references_is_enough(tmp_path: Path) -> None:
     file = tmp_path / "references.json"
     file.write_text('[{"id": "prod_cup", "type": "product", "attributes": {"name": "Cup"}}]')
-    async with Client(stdio_server("commerce", "--references", file)) as client:
+    async with Client(stdio_client(stdio_server("commerce", "--references", file))) as client:
         found = await client.call_tool("search_products", {})
     assert found.structured_content is not None
     assert "prod_cup" in json.dumps(found.structured_content)
@@ -71,7 +71,7 @@ async def test_a_server_killed_in_mid_call_is_an_error_at_the_client(
         os.kill(pid, signal.SIGKILL)
 
     with anyio.fail_after(30):
-        async with Client(server, mode=era) as client:
+        async with Client(stdio_client(server), mode=era) as client:
             await client.list_tools()
             pid = int(pid_file.read_text())
             os.kill(pid, signal.SIGSTOP)

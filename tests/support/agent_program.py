@@ -63,6 +63,13 @@ def main() -> None:
         case "looks around":
             print(everything_within_reach())
             anyio.run(play, url, text)
+        case "keeps a diary":
+            diary = Path.home() / ".agent" / "diary.md"
+            diary.parent.mkdir(exist_ok=True)
+            before = diary.read_text() if diary.exists() else ""
+            print(json.dumps({"diary": before, "told": "stays there" in text}))
+            diary.write_text(f"{before}again\n")
+            anyio.run(play, url, text)
         case "leaves early":
             anyio.run(one_call, url)
         case "only lists":

@@ -15,7 +15,7 @@ PICTURE = ROOT / "docs" / "img" / "quickstart.svg"
 
 def main() -> None:
     latest = max((ROOT / "outputs" / "_summary").glob("runner_*.json"))
-    console = Console(record=True, width=80)
+    console = Console(record=True, width=100, force_terminal=True)
     print_results(console, json.loads(latest.read_text(encoding="utf-8"))["rows"], ROOT / "outputs")
     drawn = console.export_svg(title="make run")
     PICTURE.parent.mkdir(parents=True, exist_ok=True)

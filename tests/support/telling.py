@@ -41,7 +41,7 @@ def telling_users() -> UserMaker:
     return make
 
 
-def short_episode(learning: int = 4, tests: int = 3, persona: str = "dashiell_okonjo") -> Episode:
+def short_episode(learning: int = 3, tests: int = 2, persona: str = "dashiell_okonjo") -> Episode:
     """The first sessions of a persona, and the tests of its first rules, which are all that it has."""
     episode = load_episode(ROOT / "data" / "episodes" / f"{persona}_seed000.json")
     kept = episode.test_sessions[:tests]

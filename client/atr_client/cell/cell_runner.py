@@ -6,13 +6,13 @@ command goes on from there.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+import anyio.to_thread
 import filelock
 
 from atr_client.cell.attempts import Attempts
@@ -37,7 +37,11 @@ from atr_client.outputs.rows import Row, cost_usd, done_row, failed_row, finishe
 from atr_client.outputs.scoring import score_folder
 from atr_data.calls import CallLog
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 from atr_data.trajectory import Trajectory
+
+PATIENCE = 0.5
+"""Seconds in which a process that was killed just now lets go of a cell; one that only looks takes fewer."""
 
 _log = get_logger()
 
@@ -70,19 +74,17 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             check_statements(cell.episode, cell.key.variant)
             trajectories = await _played(cell, kept, progress or Silent(), started)
             cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
-            kept.put(completed(kept.manifest, cost))
-            row = _scored_row(cell, trajectories, started)
-            write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            row = await anyio.to_thread.run_sync(_finish, cell, kept, cost, trajectories, started)
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
 
 
-def is_busy(folder: CellFolder) -> bool:
-    """Whether some process is writing to the cell right now."""
+def is_busy(folder: CellFolder, *, patience: float = PATIENCE) -> bool:
+    """Whether some process is writing to the cell right now, and goes on for so many seconds."""
     if not folder.path.is_dir():
         return False
     try:
-        with filelock.FileLock(folder.lock, timeout=0):
+        with filelock.FileLock(folder.lock, timeout=patience):
             return False
     except filelock.Timeout:
         return True
@@ -96,7 +98,7 @@ async def _played(cell: Cell, file: ManifestFile, progress: Progress, started: f
     except Exception as error:
         row = failed_row(cell.name, error, duration=time.monotonic() - started)
         with suppress(OSError):
-            write_atomic(cell.folder.aborted, json.dumps(row, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(cell.folder.aborted, indented_json(row))
         raise
 
 
@@ -115,6 +117,15 @@ async def _play(cell: Cell, file: ManifestFile, progress: Progress) -> list[Traj
             partial(note_snapshot, file),
         )
         return await way.run()
+
+
+def _finish(
+    cell: Cell, kept: ManifestFile, cost: float | None, trajectories: Sequence[Trajectory], started: float
+) -> Row:
+    kept.put(completed(kept.manifest, cost))
+    row = _scored_row(cell, trajectories, started)
+    write_atomic(cell.folder.done, indented_json(row))
+    return row
 
 
 def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) -> Row:
@@ -139,7 +150,7 @@ def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) 
 def _only_writer(folder: CellFolder) -> Generator[None]:
     folder.create()
     try:
-        with filelock.FileLock(folder.lock, timeout=0):
+        with filelock.FileLock(folder.lock, timeout=PATIENCE):
             yield
     except filelock.Timeout as error:
         raise CellBusy(f"another process is writing to {folder.path}") from error

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from atr_client.cell.learn_freeze_test import sessions_of
+from atr_client.outputs.commits import Commits
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import Manifest
 from atr_client.outputs.rows import CellName
@@ -58,7 +59,7 @@ class CellOptions:
 class Cell:
     """A cell to be run: what it is, where its files are, who plays its sessions, and what the servers of its
     models call themselves. A session that has to be played waits for `admit`. `memory` is its layer; left
-    out, the one that the key names."""
+    out, the one that the key names. `commits` writes its trajectories."""
 
     key: CellKey
     episode: Episode
@@ -69,6 +70,7 @@ class Cell:
     served: ServedModels = field(default_factory=ServedModels)
     admit: Admission = at_once
     memory: MemoryLayer | None = None
+    commits: Commits = field(default_factory=Commits)
 
     @property
     def name(self) -> CellName:

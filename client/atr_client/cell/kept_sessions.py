@@ -16,7 +16,6 @@ from atr_client.outputs.traces import write_trace
 from atr_client.session.agent_memory import SessionMemory
 from atr_client.session.recorder import SessionRecorder
 from atr_data.episode import LearningSession, TestSession
-from atr_data.files import write_atomic
 from atr_data.trajectory import Trajectory
 
 _log = get_logger()
@@ -62,7 +61,7 @@ class KeptSessions:
         recorder = self.attempts.start(session)
         _log.info("session started", attempt=recorder.attempt)
         trajectory = await played(session, self.cell.run_session, memory, recorder)
-        write_atomic(path, trajectory.model_dump_json(indent=2))
+        await self.cell.commits.write(path, trajectory.model_dump_json(indent=2))
         self.attempts.end(session)
         _log.info(
             "session done",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker, offline_users
+from atr_client.cell.known_lines import users_on_file
 from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
 from atr_client.cell.playable import load_playable
 from atr_client.cell.remembered_session import played
@@ -51,8 +52,9 @@ async def play_episode(
     """Plays an episode from its first learning session to its last test: learn, freeze, test.
 
     `model` is anything with `respond(messages, tools)`. `user` makes the user of each learning session, by
-    default the offline one; `memory` is a layer or its name, by default `context`; `log` takes every MCP
-    call, in a file or an object with `append`. `at_once` test sessions run together.
+    default the offline one, who knows what lies beside an episode that is given as a path; `memory` is a
+    layer or its name, by default `context`; `log` takes every MCP call, in a file or an object with `append`.
+    `at_once` test sessions run together.
     `on_session` is told of each session as it ends.
 
     Raises ConfigError for an unknown variant or layer, DataError for an episode that cannot be used,
@@ -61,9 +63,12 @@ async def play_episode(
     if variant not in VARIANTS:
         raise ConfigError(f"unknown variant {variant!r}; one of: {', '.join(VARIANTS)}")
     played = episode if isinstance(episode, Episode) else load_playable(episode)
+    users = user or (
+        offline_users() if isinstance(episode, Episode) else users_on_file(played, Path(episode))
+    )
     check_statements(played, variant)
     layer = named_layer(memory) if isinstance(memory, str) else memory or CONTEXT
-    runner = EpisodeRunner(played, variant, model, user or offline_users(), settings or SessionSettings())
+    runner = EpisodeRunner(played, variant, model, users, settings or SessionSettings())
     sink = CallLog(Path(log)) if isinstance(log, str | os.PathLike) else log or _Unlogged()
     try:
         with MemoryStore() as store:

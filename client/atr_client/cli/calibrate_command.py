@@ -10,6 +10,7 @@ from typing import Literal
 import anyio
 import click
 
+from atr_client.cell.known_lines import known_lines
 from atr_client.cli.failures import RunFault, reported_errors
 from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, packaged_catalogue
@@ -20,7 +21,7 @@ from atr_client.sweep.config import LimitConfig, ModelChoice
 from atr_client.sweep.config_file import load_config
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_client.sweep.registry import RemoteEntry, find_model
-from atr_client.sweep.simulated_users import chosen_classifier, chosen_encoder, known_lines
+from atr_client.sweep.simulated_users import chosen_classifier, chosen_encoder
 from atr_data import load_episode
 from atr_user_sim import ModelClassifier, ModelRouter, UserSimFault
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router

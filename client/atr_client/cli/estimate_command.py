@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 from atr_client.cli.failures import reported_errors
 from atr_client.models.meter import cost_text, dollars
+from atr_client.outputs.fitting import print_line, print_table
 from atr_client.sweep.config_file import load_config
 from atr_client.sweep.estimate import CellOutlook, Estimate, Measured, Stop, budget_stop, estimate
-from atr_client.sweep.places import episodes_folder, outputs_root
+from atr_client.sweep.folders import episodes_folder, outputs_root
 from atr_client.sweep.plan import cell_keys
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs
 from atr_client.sweep.selection import Selection
 from atr_data import load_episode, select_episodes
 from atr_data.usage import Usage
+
+_COLUMNS = ("model", "variant", "sessions", "calls", "tokens in", "tokens out", "cost")
 
 
 def estimate_command(
@@ -41,15 +46,18 @@ def estimate_command(
         lines = estimate(*sweep)
         limit = config.limits.cost_usd
         stop = budget_stop(*sweep, limit=limit) if limit is not None else None
-    for row in _table(lines):
-        click.echo(row)
+    console = Console()
+    _print_table(console, lines)
     for source in sorted({source for line in lines for source in line.sources.values()}):
         rows = (_row_name(line, source) for line in lines if source in line.sources.values())
-        click.echo(f"averages from {source}: {', '.join(rows)}")
+        print_line(console, f"averages from {source}: {', '.join(rows)}", indent="    ")
     if limit is not None:
-        click.echo(_budget_line(limit, stop, sum((line.usage for line in lines), Usage())))
-    click.echo(
-        f"earlier runs were looked for under {root}; discounts for cached tokens as they were measured"
+        total = sum((line.usage for line in lines), Usage())
+        print_line(console, _budget_line(limit, stop, total), indent="    ")
+    print_line(
+        console,
+        f"earlier runs were looked for under {root}; discounts for cached tokens as they were measured",
+        indent="    ",
     )
 
 
@@ -72,13 +80,26 @@ def _budget_line(limit: float, stop: Stop | None, total: Usage) -> str:
     )
 
 
-def _table(lines: Sequence[Estimate]) -> Iterator[str]:
+def _print_table(console: Console, lines: Sequence[Estimate]) -> None:
+    """On a terminal in as many parts as its width needs; elsewhere one line per row, for programs to read."""
     total = sum((line.usage for line in lines), Usage())
     rows = [
-        ("model", "variant", "sessions", "calls", "tokens in", "tokens out", "cost"),
         *((line.model_id, line.variant, f"{line.sessions:,}", *_amounts(line.usage)) for line in lines),
         ("all", "", f"{sum(line.sessions for line in lines):,}", *_amounts(total)),
     ]
+    if not console.is_terminal:
+        for row in _plain([_COLUMNS, *rows]):
+            print_line(console, row)
+        return
+    table = Table(box=box.SIMPLE)
+    for number, name in enumerate((" ".join(_COLUMNS[:2]), *_COLUMNS[2:])):
+        table.add_column(name, justify="right" if number else "left")
+    for model, variant, *amounts in rows:
+        table.add_row(f"{model} {variant}", *amounts)
+    print_table(console, table)
+
+
+def _plain(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         names = (f"{cell:<{width}}" for cell, width in zip(row[:2], widths[:2], strict=True))

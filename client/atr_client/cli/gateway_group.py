@@ -10,6 +10,9 @@ from typing import Literal
 
 import click
 
+from atr_client.cli.completion import configs, personas
+from atr_client.cli.completion import variants as variant_names
+
 _FILE = click.Path(path_type=Path)
 
 
@@ -19,12 +22,22 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 
 
 @click.command()
-@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True)
+@click.argument("episodes", metavar="EPISODE...", nargs=-1, required=True, shell_complete=personas)
 @click.option(
-    "--variant", "variants", multiple=True, default=["atr"], show_default=True, help="Variant to play."
+    "--variant",
+    "variants",
+    multiple=True,
+    default=["atr"],
+    show_default=True,
+    shell_complete=variant_names,
+    help="Variant to play.",
 )
 @click.option(
-    "--memory", "layer", default="context", show_default=True, help="Memory layer: context or none."
+    "--memory",
+    "layer",
+    default="context",
+    show_default=True,
+    help="Memory layer: context, none, notes, retrieval or rules.",
 )
 @click.option(
     "--agent",
@@ -58,7 +71,7 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 )
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
 @click.option("--outputs", type=_FILE, help="Folder that is written to.")
-@click.option("--config", help="A configuration that says who plays the user.")
+@click.option("--config", shell_complete=configs, help="A configuration that says who plays the user.")
 @click.option("--max-steps", type=click.IntRange(1), help="Calls per session.  [default: 20]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds per session.")
 @click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
@@ -120,8 +133,11 @@ def play(
 
 
 @click.command("serve-episodes")
-@click.argument("episodes", metavar="[EPISODE...]", nargs=-1)
+@click.argument("episodes", metavar="[EPISODE...]", nargs=-1, shell_complete=personas)
 @click.option("--episodes", "folder", type=_FILE, help="Folder in which episodes are looked for.")
+@click.option(
+    "--without", multiple=True, metavar="EPISODE", help="Leave out all episodes of the personas in these."
+)
 @click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
 @_HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8767, show_default=True, help="0: a free one.")
@@ -133,6 +149,7 @@ def play(
 def serve_episodes(
     episodes: tuple[str, ...],
     folder: Path | None,
+    without: tuple[str, ...],
     timing: Path | None,
     host: str,
     port: int,
@@ -144,8 +161,9 @@ def serve_episodes(
 ) -> None:
     """Serve episodes step by step over HTTP, for training loops that hold the model themselves.
 
-    EPISODE is a path or a selector, all when none is given. Requests need a bearer token: that of
-    --token-env, else a fresh one, whose file is told at the start.
+    EPISODE is a path or a selector, all when none is given; --without split:NAME keeps the personas apart
+    that are to be evaluated on, under whatever seed or salt they were compiled. Requests need a bearer token:
+    that of --token-env, else a fresh one, whose file is told at the start.
     """
     from atr_client.cli.serve_episodes_command import ServeEpisodesRequest, serve_episodes_command
 
@@ -161,5 +179,6 @@ def serve_episodes(
             ttl=ttl,
             cap=max_episodes,
             timing=timing,
+            without=without,
         )
     )

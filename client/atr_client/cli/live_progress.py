@@ -28,23 +28,44 @@ from atr_client.models.meter import cost_text, dollars
 from atr_client.models.waits import span
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.rows import made_calls
+from atr_client.sweep.tally import Tally
 from atr_data.trajectory import Trajectory
 from atr_data.usage import Usage
 
+BETWEEN_LINES = 60.0
+"""Seconds after which a plain line tells how far a sweep is, when no cell has ended meanwhile."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Lines:
-    """One plain line per cell that starts or ends, for logs and pipes."""
+    """One plain line per cell that starts or ends, for logs and pipes; what ends a cell tells how far the
+    sweep is, if `tally` counts it."""
 
     show: Callable[[str], None]
+    tally: Tally | None = None
+    told: float = field(default_factory=lambda: monotonic())
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     def cell_started(self, key: CellKey, sessions: int) -> None:
+        self.sizes[key.cell_id] = sessions
         self.show(f"start {key.cell_id} ({sessions} sessions)")
 
-    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None: ...
+    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
+        if self.tally:
+            self.tally.session(trajectory, reused=reused)
+            if monotonic() - self.told > BETWEEN_LINES:
+                self._tell(f"under way ({self.tally.line})")
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
-        self.show(f"{verdict(row)} {key.cell_id}")
+        line = f"{verdict(row)} {key.cell_id}"
+        if self.tally:
+            self.tally.cell(row, self.sizes.get(key.cell_id))
+            line += f" ({self.tally.line})"
+        self._tell(line)
+
+    def _tell(self, line: str) -> None:
+        self.told = monotonic()
+        self.show(line)
 
     def model_waits(self, model_id: str, seconds: float, reason: str) -> None:
         self.show(waiting(model_id, seconds, reason))
@@ -65,8 +86,11 @@ class Bars:
     started: float = field(default_factory=lambda: monotonic())
     played: float = 0.0
     done: int = 0
+    tally: Tally | None = None
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     def cell_started(self, key: CellKey, sessions: int) -> None:
+        self.sizes[key.cell_id] = sessions
         name = f"{key.persona_id} {key.variant} {key.model}"
         self.cells[key.cell_id] = self.bar.add_task(name, total=sessions)
 
@@ -80,6 +104,9 @@ class Bars:
         self.usage = sum(trajectory.token_usage.values(), self.usage)
         if cost := cost_text(self.usage):
             self.bar.update(self.total, description=f"cells ({cost})")
+        if self.tally:
+            self.tally.session(trajectory, reused=reused)
+            self._tell()
 
     def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
         self.done += 1
@@ -88,10 +115,18 @@ class Bars:
         running = sum(self._task(task).percentage / 100 for task in self.cells.values())
         self.bar.update(self.total, completed=self.done + running)
         self._foresee()
+        if self.tally:
+            self.tally.cell(row, self.sizes.get(key.cell_id))
+            self._tell()
         self._print(f"{verdict(row)} {key.cell_id}")
 
     def model_waits(self, model_id: str, seconds: float, reason: str) -> None:
         self._print(waiting(model_id, seconds, reason))
+
+    def _tell(self) -> None:
+        """What no other column says."""
+        if self.tally:
+            self.bar.update(self.total, told=", ".join(self.tally.counts))
 
     def _print(self, line: str) -> None:
         self.bar.console.print(line, markup=False, highlight=False)
@@ -118,11 +153,18 @@ class TimeLeft(ProgressColumn):
         )
 
 
+class Told(ProgressColumn):
+    """What else there is to tell of a task: its field `told`."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields.get("told", ""), overflow="ellipsis", no_wrap=True)
+
+
 @contextmanager
-def live_bars(console: Console, cells: Sequence[CellKey]) -> Generator[Bars]:
+def live_bars(console: Console, cells: Sequence[CellKey], tally: Tally | None = None) -> Generator[Bars]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, TimeLeft(), console=console, transient=True) as bar:
-        yield Bars(bar, bar.add_task("cells", total=len(cells)))
+    with Bar(*columns, TimeLeft(), Told(), console=console, transient=True) as bar:
+        yield Bars(bar, bar.add_task("cells", total=len(cells)), tally=tally)
 
 
 def waiting(model_id: str, seconds: float, reason: str) -> str:

@@ -23,7 +23,7 @@ from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig
 from atr_client.sweep.config_file import load_config
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.places import episodes_folder, outputs_root
+from atr_client.sweep.folders import episodes_folder, outputs_root
 from atr_client.sweep.registry import role_specs
 from atr_data import select_episodes
 from atr_servers.hosts.serve_http import HttpSettings

@@ -7,7 +7,21 @@ from typing import Literal
 
 import click
 
-from atr_evaluator.aggregate import FORMAT_NAMES, TABLE_NAMES
+FORMAT_NAMES = ("md", "csv", "latex", "json")
+TABLE_NAMES = (
+    "accuracy",
+    "published",
+    "losses",
+    "gap",
+    "asking",
+    "companions",
+    "endings",
+    "memory",
+    "trials",
+    "comparisons",
+    "unfinished",
+)
+"""Those of `atr_evaluator.aggregate`, which `--help` need not load."""
 
 _FILE = click.Path(path_type=Path)
 _folders = click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)

@@ -18,22 +18,26 @@ from atr_client.cell.progress import Progress
 from atr_client.cli.dry_run import show_plan
 from atr_client.cli.failures import reported_errors
 from atr_client.cli.live_progress import Lines, live_bars
-from atr_client.cli.stop_signals import Told, cancel_on_signal
 from atr_client.errors import ConfigError
 from atr_client.gateway.command_sessions import command_players
 from atr_client.logs import route_structlog, terminal_log
 from atr_client.models.meter import Meter
 from atr_client.models.recording import chosen_exchanges
+from atr_client.outputs.fitting import print_line
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.spending import spent
+from atr_client.sweep.cell_queue import CellQueue
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.config_file import first_problem, load_config, track_of
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.places import check_writable, outputs_root
+from atr_client.sweep.folders import check_writable, outputs_root
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
+from atr_client.sweep.processes import Workers, process_count
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
 from atr_client.sweep.selection import Selection
+from atr_client.sweep.stop_signals import Told, cancel_on_signal
 from atr_client.sweep.sweep_runner import SweepReport, refuse_busy, run_sweep, write_summary
+from atr_client.sweep.tally import Tally
 
 EXIT_INTERRUPTED = 130
 
@@ -86,19 +90,27 @@ def run_command(request: RunRequest) -> int:
             _count_costs(clients.meter, config, cells, request.overrides)
         refuse_busy(cells)
         for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config)]):
-            click.echo(f"warning: {line}", err=True)
+            print_line(errors, f"warning: {line}", indent="    ")
         report = SweepReport([cell.key for cell in cells])
+        at_once = config.limits.cells
+        processes = process_count(config.processes, at_once, len(cells))
+        workers = Workers(cells, CellQueue(cells, at_once))
         interrupted = False
+        if processes > 1:
+            workers.start(processes, clients)
         try:
             with _progress(errors, cells, live=request.live) as progress, terminal_log(_printer(errors)):
-                anyio.run(_sweep, cells, config.limits.cells, progress, report, clients)
+                if processes > 1:
+                    workers.play(progress, report, _printer(errors))
+                else:
+                    anyio.run(_sweep, cells, at_once, progress, report, clients)
         except KeyboardInterrupt:
             interrupted = True
         summary = write_summary(root, report, _arguments(request))
     print_results(Console(), report.sorted_rows, root)
-    click.echo(f"summary: {summary}")
+    print_line(Console(), f"summary: {summary}", indent="    ")
     if report.stopped:
-        click.echo(report.stopped, err=True)
+        print_line(errors, report.stopped, indent="    ")
     if interrupted:
         click.echo("interrupted; run the same command to resume", err=True)
         return EXIT_INTERRUPTED
@@ -150,11 +162,12 @@ def _narrowed(config: RunConfig, request: RunRequest) -> RunConfig:
 
 @contextmanager
 def _progress(console: Console, cells: Sequence[Cell], *, live: bool) -> Generator[Progress]:
+    tally = Tally(len(cells), sum(len(cell.sessions) for cell in cells))
     if live and console.is_terminal:
-        with live_bars(console, [cell.key for cell in cells]) as bars:
+        with live_bars(console, [cell.key for cell in cells], tally) as bars:
             yield bars
     else:
-        yield Lines(_printer(console))
+        yield Lines(_printer(console), tally)
 
 
 def _printer(console: Console):

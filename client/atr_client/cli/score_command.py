@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,21 @@ from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
 from atr_client.outputs.fitting import print_line
+from atr_client.outputs.in_processes import in_processes
 from atr_client.outputs.layout import CellFolder, summary_path, utc_stamp
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.rows import aborted_row
 from atr_client.outputs.scoring import Source, score_folder
-from atr_client.outputs.stored_cells import CellRecord, all_cells, episode_of, outputs_root_of
+from atr_client.outputs.stored_cells import (
+    CellRecord,
+    EpisodeShelf,
+    all_cells,
+    episode_of,
+    outputs_root_of,
+)
 from atr_data import DataError, named_episode
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 from atr_evaluator import CellIdentity, CellScore, exit_code, score_row, summary
 
 
@@ -44,7 +52,7 @@ def score_command(request: ScoreRequest) -> int:
     with reported_errors():
         cells = all_cells(request.folders)
         named = named_episode(request.episode, request.episodes) if request.episode else None
-        rows = [_score(folder, request, named) for folder in cells]
+        rows = in_processes(partial(_score, request=request, named=named, shelf=EpisodeShelf()), cells)
         root = outputs_root_of(cells[0])
         print_results(Console(), rows, root)
         if root:
@@ -52,8 +60,8 @@ def score_command(request: ScoreRequest) -> int:
             path.parent.mkdir(exist_ok=True)
             arguments = {"folders": [str(f) for f in request.folders], "source": request.source}
             document = summary(rows, timestamp=stamp, mode="score", args=arguments)
-            write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
-            click.echo(f"summary: {path}")
+            write_atomic(path, indented_json(document))
+            print_line(Console(), f"summary: {path}", indent="    ")
         for row in rows:
             if row["incomplete"]:
                 missing = row["missing_learning_sessions"] + row["missing_test_sessions"]
@@ -61,7 +69,9 @@ def score_command(request: ScoreRequest) -> int:
         return exit_code(rows, strict=request.strict)
 
 
-def _score(folder: CellFolder, request: ScoreRequest, named: Path | None) -> dict[str, Any]:
+def _score(
+    folder: CellFolder, *, request: ScoreRequest, named: Path | None, shelf: EpisodeShelf
+) -> dict[str, Any]:
     started = time.monotonic()
     record = CellRecord.of(folder)
     episode_path: Path | None = None
@@ -69,7 +79,7 @@ def _score(folder: CellFolder, request: ScoreRequest, named: Path | None) -> dic
     try:
         if broken_off:
             raise DataError(str(broken_off["error"]))
-        found = episode_of(folder, record, given=named, below=request.episodes)
+        found = episode_of(folder, record, given=named, below=request.episodes, shelf=shelf)
         episode_path = found.path
         if found.changed:
             click.echo(f"warning: {found.path} has changed since {folder.path} was run", err=True)
@@ -80,6 +90,7 @@ def _score(folder: CellFolder, request: ScoreRequest, named: Path | None) -> dic
             source=request.source,
             trace_footers=request.trace_footers,
             cross_check=request.cross_check,
+            record=record,
         )
     except DataError as error:
         outcome = str(error)

@@ -131,6 +131,19 @@ def doctor(config: str, changes: tuple[str, ...]) -> int:
 
 
 @click.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=_FILE)
+@click.option("--episodes", type=_FILE, help="Folder in which the episodes of the cells are looked for.")
+def status(folders: tuple[Path, ...], episodes: Path | None) -> int:
+    """Tell how far a sweep is, from its files; it may be running. DIR is a cell or any folder above some.
+
+    Exit code 3: some cells are not done.
+    """
+    from atr_client.cli.status_command import status_command
+
+    return status_command(folders, episodes)
+
+
+@click.command()
 def schema() -> None:
     """Print the JSON Schema of a run configuration, for an editor or a checker."""
     from atr_client.cli.dry_run import schema_command

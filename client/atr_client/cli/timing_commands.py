@@ -17,15 +17,26 @@ from atr_client.timing.baselines import BASELINES, make_baseline
 from atr_client.timing.choosers.chooser import User
 from atr_client.timing.gates import SALTS, check_sets
 from atr_client.timing.playing import play_user
-from atr_client.timing.table import render_gates, render_table
+from atr_client.timing.table import render_gates, sitting_table
 from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
-from atr_data.timing.set_folder import UserFiles, load_logs, load_set, save_logs
+from atr_data.files import write_atomic
+from atr_data.reading import read_json
+from atr_data.timing.set_folder import (
+    UserFiles,
+    load_logs,
+    load_set,
+    save_index,
+    save_logs,
+    save_user,
+)
 from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.generate import decide, write_set
 from atr_datagen.timing.import_proagentbench import LICENCE_NOTE, convert
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
+from atr_datagen.timing.reading_sheet import BOUND, WRITTEN, make_sheet, read_answers, share_right
 from atr_datagen.timing.settings import PUBLIC_SALT, Process, Settings, Split
+from atr_datagen.timing.snapshot_set import as_snapshots
 from atr_evaluator.timing import TimingRules, UserPlay, score_timing
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -39,7 +50,7 @@ def timing() -> None:
 
 @timing.command()
 @click.option("--out", type=_FOLDER, required=True, help="Folder to write the set to.")
-@click.option("--split", type=click.Choice(["lite", "standard", "private"]), default="lite")
+@click.option("--split", type=click.Choice(["lite", "standard", "snapshot", "private"]), default="lite")
 @click.option("--seed", type=int, default=0)
 @click.option("--salt-env", metavar="NAME", help="Environment variable that holds the salt of the habits.")
 @click.option(
@@ -127,7 +138,7 @@ def baselines(folder: Path, players: tuple[str, ...], logs: Path | None) -> None
                 save_logs(
                     (log for play in plays for log in play.logs), logs / f"{name.replace('/', '_')}.jsonl"
                 )
-    click.echo(render_table(rows))
+    click.echo(sitting_table(rows).markdown())
 
 
 async def _play_all(name: str, users: Sequence[User]) -> list[UserPlay]:
@@ -195,6 +206,48 @@ def _plays(files: Sequence[UserFiles], path: Path) -> list[UserPlay]:
         )
         for one in files
     ]
+
+
+@timing.command("snapshots")
+@click.argument("folder", type=_FOLDER)
+@click.option("--out", type=_FOLDER, required=True, help="Folder to write the snapshots to.")
+def snapshot_command(folder: Path, out: Path) -> None:
+    """Make snapshots of a set, generated or imported: single moments, half of them before help was sought."""
+    with reported_errors():
+        hashes: dict[str, str] = {}
+        for files in load_set(folder):
+            stream = as_snapshots(files.stream, files.gold)
+            save_user(stream, files.gold, out)
+            hashes[stream.header.user_id] = stream.header.sha256
+        click.echo(save_index(hashes, out, split="snapshot"))
+
+
+@timing.command("sheet")
+@click.argument("folder", type=_FOLDER)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The sheet.")
+@click.option("--key", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Its key, apart.")
+@click.option("--written", type=_FOLDER, default=WRITTEN, help="Folder with excerpts that a person wrote.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def sheet_command(folder: Path, out: Path, key: Path, written: Path, seed: int) -> None:
+    """Gate G6: a sheet on which readers tell generated days from written ones."""
+    with reported_errors():
+        made = make_sheet([files.stream for files in load_set(folder)], seed, written)
+        write_atomic(out, made.text)
+        write_atomic(key, json.dumps(made.key, indent=1) + "\n")
+    click.echo(f"{out}: {len(made.key)} items")
+
+
+@timing.command("score-sheet")
+@click.argument("answers", nargs=-1, required=True, type=_FILE)
+@click.option("--key", type=_FILE, required=True)
+def score_sheet_command(answers: tuple[Path, ...], key: Path) -> None:
+    """Score readers' answers to a sheet, a file each; exits 1 when they can tell."""
+    with reported_errors():
+        known: dict[str, str] = read_json(key)
+        share = share_right(known, [read_answers(path, known) for path in answers])
+    click.echo(f"G6 readers: {share:.0%} right, at most {BOUND:.0%}; {len(answers)} of 5 readers")
+    if share > BOUND:
+        raise click.exceptions.Exit(1)
 
 
 @timing.command("import-proagentbench")

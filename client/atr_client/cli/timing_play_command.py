@@ -18,7 +18,7 @@ from atr_client.gateway.timing_seat import serve_timing_at_stdio
 from atr_client.logs import route_structlog
 from atr_client.outputs.manifest import gate, read_manifest
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.places import OUTPUTS_VARIABLE, check_writable
+from atr_client.sweep.folders import OUTPUTS_VARIABLE, check_writable
 from atr_client.timing.timing_config import TimingConfig, load_timing_config
 from atr_client.timing.timing_plan import plan_timing
 from atr_client.timing.timing_players import ExternalPlayer

@@ -18,7 +18,6 @@ from rich.console import Console
 from atr_client.cell.isolation import outcome_of
 from atr_client.cli.failures import UsageFault
 from atr_client.cli.run_command import EXIT_INTERRUPTED, RunRequest
-from atr_client.cli.stop_signals import Told, cancel_on_signal
 from atr_client.errors import CellBusy, ConfigError
 from atr_client.logs import terminal_log
 from atr_client.models.recording import chosen_exchanges
@@ -27,7 +26,8 @@ from atr_client.outputs.layout import summary_path, utc_stamp
 from atr_client.outputs.spending import spent
 from atr_client.sweep.config_file import first_problem
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.places import OUTPUTS_VARIABLE, check_writable
+from atr_client.sweep.folders import OUTPUTS_VARIABLE, check_writable
+from atr_client.sweep.stop_signals import Told, cancel_on_signal
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
 from atr_client.timing.timing_files import TOP

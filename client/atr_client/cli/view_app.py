@@ -26,6 +26,9 @@ from atr_servers.hosts.requests import KnownSites
 _PAUSE = 1.0
 """Seconds between two looks at the folders."""
 
+_AT_ONCE = 5.0
+"""Seconds of reading after which the page is told, while there is more to read."""
+
 _log = get_logger()
 
 
@@ -84,7 +87,7 @@ async def _follow(report: LiveReport) -> None:
     """Reads on while the page is shown; a folder that cannot be read now is looked at again."""
     while True:
         try:
-            await anyio.to_thread.run_sync(report.step)
+            await anyio.to_thread.run_sync(report.step, _AT_ONCE)
         except (ConfigError, DataError, OSError) as error:
             _log.warning("the folder cannot be read", reason=str(error))
         await anyio.sleep(0 if report.current.waiting else _PAUSE)

@@ -20,7 +20,7 @@ from mcp.types import (
 
 from atr_client.gateway.acting import Told
 from atr_client.gateway.person import Answer, Person, Question
-from atr_client.gateway.places import Place
+from atr_client.gateway.served_place import Place
 
 ANSWER = "answer"
 """Under which the newer era knows the one thing that is wanted."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from atr_client.cell.definition import Cell, CellOptions
 from atr_client.cell.episode_runner import EpisodeRunner
+from atr_client.cell.known_lines import known_lines
 from atr_client.cell.learn_freeze_test import check_statements
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
@@ -26,7 +27,6 @@ from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.registry import role_specs
 from atr_client.sweep.simulated_users import (
     chosen_classifier,
-    known_lines,
     recorded_user,
     users_of_cells,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any
 
 import structlog
@@ -30,7 +29,8 @@ from mcp.types import (
 from atr_client.gateway.control_tools import every_tool, offered_tools
 from atr_client.gateway.elicitation import call_with_person
 from atr_client.gateway.paged_memory import longest_for
-from atr_client.gateway.places import Place
+from atr_client.gateway.served_place import Place
+from atr_data.release import release
 
 PROMPT = "episode"
 NEVER_LIST_AGAIN = ("codex",)
@@ -100,7 +100,7 @@ def build_gateway_server(seat: Place, *, all_tools: bool | None = None) -> Serve
 
     return _ChangingServer(
         "atr-gateway",
-        version=version("atrbench"),
+        version=release(),
         instructions=seat.instructions,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import anyio
@@ -12,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from atr_client.cell.episode_runner import UserMaker
 from atr_client.cell.isolation import outcome_of
+from atr_client.cell.known_lines import users_on_file
 from atr_client.cell.play_episode import EpisodeResult, play_episode
 from atr_client.errors import StepError
 from atr_client.gateway.mailbox import Asked, Mailbox
@@ -79,7 +81,9 @@ class EpisodeStepper:
 
     def __post_init__(self) -> None:
         if not isinstance(self.episode, Episode):
-            self.episode = load_episode(self.episode)
+            path = Path(self.episode)
+            self.episode = load_episode(path)
+            self.user = self.user or users_on_file(self.episode, path)
         self._group: TaskGroup | None = None
         self._play: SteppedPlay | None = None
         self.last: Step | None = None

@@ -39,6 +39,18 @@ class TimingSeat:
         """All tools are listed from the start: see `control_tools`."""
         return []
 
+    @property
+    def memory_tools(self) -> list[Tool]:
+        """What the track remembers with is among `control_tools`."""
+        return []
+
+    @property
+    def person(self) -> None:
+        return None
+
+    async def resume(self) -> Told:
+        return refused("no call waits for its result")
+
     def control_tools(self, *, everything: bool) -> list[Tool]:
         memory = self._desk.cell.settings.memory
         listed = control_tools(single=True, pages=False)

@@ -31,6 +31,13 @@ class RateCeiling:
         self._tokens: deque[tuple[float, int]] = deque()
         self._lock = anyio.Lock()
 
+    def take_share(self, shares: int) -> None:
+        """From now on this is one of so many ceilings over the same provider."""
+        if self._requests_per_minute is not None:
+            self._requests_per_minute = max(1, self._requests_per_minute // shares)
+        if self._tokens_per_minute is not None:
+            self._tokens_per_minute = max(1, self._tokens_per_minute // shares)
+
     async def admit(self, tell: Callable[[float], None] = lambda seconds: None) -> None:
         """Returns when a call may begin. `tell` is given the seconds of every wait before it."""
         async with self._lock:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
+from typing import cast
 
 SESSION_CODE: Mapping[str, Sequence[str]] = {
     "atr_ontology": ("*",),
@@ -34,7 +36,8 @@ def code_hash(code: Mapping[str, Sequence[str]] = SESSION_CODE) -> str:
         root = Path(str(files(package)))
         for path in counted(root, chosen):
             digest.update(f"{package}/{path.relative_to(root).as_posix()}\0".encode())
-            digest.update(content(path))
+            status = path.stat()
+            digest.update(_content(path, status.st_mtime_ns, status.st_size))
     return f"src{digest.hexdigest()[:12]}"
 
 
@@ -50,6 +53,11 @@ def counted(root: Path, chosen: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
+@lru_cache(maxsize=1024)
+def _content(path: Path, changed_ns: int, size: int) -> bytes:
+    return content(path)
+
+
 def content(path: Path) -> bytes:
     """What counts of a file."""
     if path.suffix != ".py":
@@ -63,29 +71,32 @@ def normal_form(source: str) -> str:
     `ast.dump` will not do: what it prints of empty fields changed with Python 3.13. Python 3.12 ends some
     format specifications with an empty text.
     """
-    return "".join(_written(ast.parse(source)))
+    parts: list[str] = []
+    _write(ast.parse(source), parts)
+    return "".join(parts)
 
 
-def _written(value: object) -> Iterator[str]:
+def _write(value: object, parts: list[str]) -> None:
     if isinstance(value, ast.AST):
-        yield f"({type(value).__name__}"
-        for name, field in ast.iter_fields(value):
+        parts.append(f"({type(value).__name__}")
+        for name in value._fields:
+            if name in _NOT_CODE or (field := getattr(value, name, None)) is None:
+                continue
             if name == "body" and _has_idle_docstring(value):
                 field = field[1:]
-            if isinstance(value, ast.JoinedStr):
+            elif name == "values" and isinstance(value, ast.JoinedStr):
                 field = [part for part in field if not _is_empty_text(part)]
-            if name in _NOT_CODE or field is None or field == []:
-                continue
-            yield f" {name}="
-            yield from _written(field)
-        yield ")"
+            if field != []:
+                parts.append(f" {name}=")
+                _write(field, parts)
+        parts.append(")")
     elif isinstance(value, list):
-        yield "["
-        for item in value:  # pyright: ignore[reportUnknownVariableType]
-            yield from _written(item)  # pyright: ignore[reportUnknownArgumentType]
-        yield "]"
+        parts.append("[")
+        for item in cast(list[object], value):
+            _write(item, parts)
+        parts.append("]")
     else:
-        yield f"<{type(value).__name__} {value!r}>"
+        parts.append(f"<{type(value).__name__} {value!r}>")
 
 
 def _is_empty_text(node: ast.AST) -> bool:

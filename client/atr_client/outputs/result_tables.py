@@ -11,12 +11,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.companion_table import LEGEND
 from atr_client.outputs.evaluations import read_evaluation, told_differences
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import Row
-from atr_client.outputs.scored_cells import scored_cell
+from atr_client.outputs.scored_cells import PRIVILEGED, scored_cell
 from atr_client.outputs.user_line import user_line
 from atr_client.outputs.validity_line import rule_blind_cells, validity_line
 from atr_data import DataError
@@ -24,17 +25,19 @@ from atr_evaluator.aggregate.accuracy_figures import ALL, INTERVALS, accuracy_ta
 from atr_evaluator.aggregate.companion_figures import companion_table
 from atr_evaluator.aggregate.figures import ABSENT, Figure, FigureTable
 from atr_evaluator.aggregate.loss_figures import gap_table, loss_table
+from atr_evaluator.aggregate.memory_figures import memory_table
 from atr_evaluator.aggregate.settings import ScoredCell, Setting, groups, varying
 
-_PRIVILEGED = "was shown the answers: a reference, not a contestant"
+SAYS_LITTLE = ("context", "none")
+"""Layers of which a line on memory says nothing: everything is pushed, or nothing kept."""
 
 
 def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
     """Test accuracy per model and setting: one column per variant, cut by check type and by domain; where
     points are lost; the companion metrics; who played the user; how it compares with guessing, for which
-    cells below the outputs root count as well; then, once, what the rows mean, where trajectories and call
-    log differ, and what failed. A cell without a score counts for nothing: a variant that has no other cells
-    shows `-`."""
+    cells below the outputs root count as well (of a model that guesses the accuracy alone); then, once, what
+    the rows mean, where trajectories and call log differ, and what failed. A cell without a score counts for
+    nothing: a variant that has no other cells shows `-`."""
     scored = [row for row in rows if row["ok"]]
     blind = rule_blind_cells(scored, root)
     cells = _cells(rows)
@@ -70,6 +73,9 @@ def _print_setting(
     scored = [group for group in found if group.scored]
     if not scored:
         return
+    if setting.model in RULE_BLIND_MODELS:
+        print_line(console, validity_line(setting.model, scored, blind))
+        return
     yield INTERVALS
     yield from passed.notes[1:2] if any(f.value for f in passed.figures if "guess" in f.measure) else ()
     losses, gap = loss_table(scored), gap_table(scored)
@@ -80,10 +86,14 @@ def _print_setting(
     companions = companion_table(scored)
     variants = [group.variant for group in found]
     print_table(console, _table(companions, setting, "beside the pass mark", variants))
+    memory = memory_table(scored)
+    if memory.figures and setting.layer not in SAYS_LITTLE:
+        print_table(console, _table(memory, setting, memory.title, variants))
+        yield from memory.notes
     if user := user_line([{"runs_dir": cell.folder} for group in scored for cell in group.scored]):
         print_line(console, user)
     if privileged:
-        print_line(console, f"{setting.model} {_PRIVILEGED}")
+        print_line(console, f"{setting.model} {PRIVILEGED}")
     for line in validity_line(setting.model, scored, blind).splitlines():
         print_line(console, line, indent="    ")
 

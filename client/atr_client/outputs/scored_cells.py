@@ -20,6 +20,7 @@ from atr_data.reading import read_json
 from atr_evaluator import SCORER_VERSION, evaluate_cell
 from atr_evaluator.aggregate.settings import ScoredCell, Setting
 
+PRIVILEGED = "was shown the answers: a reference, not a contestant"
 _ALIKE = ("code_hash", "max_steps", "timeout")
 """What the cells of one setting should share, and nothing keeps them apart by."""
 
@@ -44,7 +45,7 @@ def scored_cells(folders: Sequence[Path], episodes: Path | None = None) -> Score
 def checked(cells: Sequence[ScoredCell]) -> ScoredFolder:
     """The cells with what a reader should know of them together. Raises ConfigError when two are the same."""
     _refuse_twins(cells)
-    return ScoredFolder(cells, [*_mixtures(cells), *_unverified(cells)])
+    return ScoredFolder(cells, [*_privileged(cells), *_mixtures(cells), *_unverified(cells)])
 
 
 def read_cell(folder: CellFolder, episodes: Path | None = None) -> ScoredCell:
@@ -101,10 +102,12 @@ def _score(
         return None, f"broken off: {broken_off['error']}"
     if (document := read_evaluation(folder)) is None or not _is_fresh(document, folder):
         try:
-            episode = episode_of(folder, record, below=episodes).episode
-            document = evaluate_cell(folder.path, episode, variant=record.variant, cross_check=False)
+            found = episode_of(folder, record, below=episodes)
+            document = evaluate_cell(folder.path, found.episode, variant=record.variant, cross_check=False)
         except DataError as error:
             return None, f"not scored: {error}"
+        if found.changed:
+            return document, f"{found.path} has changed since the cell was run"
     if errors := document.get("parse_errors"):
         return document, "; ".join(f"{error['file']}: {error['reason']}" for error in errors)
     return document, None
@@ -144,6 +147,11 @@ def _refuse_twins(cells: Sequence[ScoredCell]) -> None:
                 f"two sweeps in one folder: {cell.cell_id} lies in {first.folder} and in {cell.folder}; "
                 "name one of them"
             )
+
+
+def _privileged(cells: Sequence[ScoredCell]) -> Iterator[str]:
+    for model in sorted({cell.setting.model for cell in cells if cell.privileged}):
+        yield f"{model} {PRIVILEGED}"
 
 
 def _mixtures(cells: Sequence[ScoredCell]) -> Iterator[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal
 
 from atr_client.outputs.contexts import contexts_of
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.stored_cells import CellRecord
-from atr_client.outputs.traces import write_trace
-from atr_data import load_trajectory
+from atr_client.outputs.traces import put_footer
 from atr_data.episode import Episode
 from atr_evaluator import CellScore, score_cell, trace_footer
 
@@ -23,11 +23,12 @@ def score_folder(
     source: Source = "trajectories",
     trace_footers: bool = True,
     cross_check: bool = True,
+    record: CellRecord | None = None,
 ) -> CellScore:
     """Writes `eval.json`, and with `trace_footers` the gold check to the end of each test session's trace.
     `cross_check` compares trajectories and call log, and the memory text of each session with what the
-    learning trajectories give."""
-    record = CellRecord.of(folder)
+    learning trajectories give. `record` is what the manifest says, read unless it is given."""
+    record = record or CellRecord.of(folder)
     score = score_cell(
         folder.path,
         episode,
@@ -38,8 +39,7 @@ def score_folder(
     )
     if trace_footers and source == "trajectories":
         for result in score.document["session_results"]:
-            session_id = result["session_id"]
-            if not result.get("missing") and folder.trace(session_id).exists():
-                trajectory = load_trajectory(folder.trajectory(session_id))
-                write_trace(folder, trajectory, trace_footer(result))
+            if not result.get("missing"):
+                with suppress(FileNotFoundError):
+                    put_footer(folder.trace(result["session_id"]), trace_footer(result))
     return score

@@ -39,6 +39,7 @@ class CellRecord(BaseModel):
     model: str | None = None
     memory_layer: str | None = None
     memory: dict[str, Any] | None = None
+    memory_snapshot: str | None = None
     seed: int | None = None
     hook_enabled: bool | None = None
     smoke: bool | None = None
@@ -123,8 +124,38 @@ class FoundEpisode:
     changed: bool
 
 
+class EpisodeShelf:
+    """Episodes with their digests, each read once while its file stays as it is; the last few are kept."""
+
+    _KEPT = 4
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str, int, int], tuple[Episode, str]] = {}
+
+    def load(self, path: Path) -> tuple[Episode, str]:
+        """Raises DataError as load_episode does."""
+        try:
+            status = path.stat()
+        except OSError:
+            return self._load(path)
+        key = (str(path), status.st_mtime_ns, status.st_size)
+        if key not in self._read:
+            self._read = dict(list(self._read.items())[1 - self._KEPT :])
+            self._read[key] = self._load(path)
+        return self._read[key]
+
+    def _load(self, path: Path) -> tuple[Episode, str]:
+        episode = load_episode(path)
+        return episode, episode_sha256(episode)
+
+
 def episode_of(
-    folder: CellFolder, record: CellRecord, *, given: Path | None = None, below: Path | None = None
+    folder: CellFolder,
+    record: CellRecord,
+    *,
+    given: Path | None = None,
+    below: Path | None = None,
+    shelf: EpisodeShelf | None = None,
 ) -> FoundEpisode:
     """The episode that a cell was run with, its objects in the order of that run.
 
@@ -142,14 +173,17 @@ def episode_of(
         )
     found: list[FoundEpisode] = []
     problem: DataError | None = None
+    shelf = shelf or EpisodeShelf()
     for place in places:
         try:
-            episode = load_episode(place)
+            episode, digest = shelf.load(place)
         except DataError as error:
             problem = problem or error
             continue
-        changed = record.episode_sha256 not in (None, episode_sha256(episode))
+        changed = record.episode_sha256 not in (None, digest)
         found.append(FoundEpisode(reordered(episode, record.shuffle_references), place, changed))
+        if not changed:
+            break
     if not found and problem:
         raise problem
     best = next((one for one in found if not one.changed), found[0])

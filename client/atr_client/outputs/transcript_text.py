@@ -20,12 +20,12 @@ _EVENT_LABELS = {
 }
 
 
-def transcript_text(trajectory: Trajectory, footer: str | None = None) -> str:
-    """The whole session; `footer` goes to its end, for the gold check. Ends with a newline."""
-    return "\n".join(_lines(trajectory, footer)) + "\n"
+def transcript_text(trajectory: Trajectory) -> str:
+    """The whole session. Ends with a newline."""
+    return "\n".join(_lines(trajectory)) + "\n"
 
 
-def _lines(trajectory: Trajectory, footer: str | None) -> Iterator[str]:
+def _lines(trajectory: Trajectory) -> Iterator[str]:
     reason = " / ".join(filter(None, (trajectory.termination_reason, trajectory.termination_subreason)))
     yield f"session {trajectory.session_id} ({trajectory.session_type}, variant {trajectory.agent_variant})"
     yield f"{reason} after {trajectory.step_count} steps, {trajectory.duration_seconds} s"
@@ -44,9 +44,6 @@ def _lines(trajectory: Trajectory, footer: str | None) -> Iterator[str]:
     if trajectory.reply_faults:
         counts = (f"{name} {count}" for name, count in trajectory.reply_faults.items())
         yield f"faulty replies: {', '.join(counts)}"
-    if footer:
-        yield ""
-        yield footer.rstrip("\n")
 
 
 def _message(message: Message) -> Iterator[str]:

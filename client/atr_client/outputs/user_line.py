@@ -26,4 +26,5 @@ def described_user(user: Mapping[str, Any]) -> str:
     accuracy = user.get("classifier_accuracy")
     measured = f" {accuracy:.2f}".replace(" 0.", " .") if accuracy is not None else " of an earlier version"
     knowing = "with" if user.get("lines") else "without"
-    return f"offline, Classifier{measured} ({user.get('classifier', 'lexical')}, {knowing} question lines)"
+    who = "human" if user.get("make") == "human" else "offline"
+    return f"{who}, Classifier{measured} ({user.get('classifier', 'lexical')}, {knowing} question lines)"

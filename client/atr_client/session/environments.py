@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
+from typing import Any
 
 import anyio
 from mcp import Client, MCPError
@@ -17,25 +19,41 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import ToolOutcome
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import ToolCall
-from atr_ontology import load_ontology
+from atr_ontology import input_schema, load_ontology
 from atr_servers import build_server
-from atr_servers.connections import Target, connect
+from atr_servers.connections import Target, call_in_process, connect
 
 CONNECTION_ERRORS = (MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 DROPPED_ARGUMENTS = "atr/dropped_arguments"
 
 
-class McpEnvironment:
-    """The environment as the turn loop knows it, behind an MCP client."""
+Caller = Callable[[Client, str, dict[str, Any]], Awaitable[CallToolResult]]
 
-    def __init__(self, client: Client, *, domain: str, tool_count: int, recorder: SessionRecorder) -> None:
+
+class McpEnvironment:
+    """The environment as the turn loop knows it, behind an MCP client. `listed` are its tools where they are
+    known: a server in this process was made to list those."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        domain: str,
+        tool_count: int,
+        recorder: SessionRecorder,
+        listed: Sequence[ToolSpec] | None = None,
+    ) -> None:
         self._client = client
         self._domain = domain
         self._tool_count = tool_count
+        self._listed = listed
+        self._send: Caller = Client.call_tool if listed is None else call_in_process
         self._recorder = recorder
 
     async def tools(self) -> Sequence[ToolSpec]:
         """The tools as the server lists them. Raises CellAbort when it is not the expected number."""
+        if self._listed is not None:
+            return self._listed
         try:
             listed = (await self._client.list_tools()).tools
         except CONNECTION_ERRORS as error:
@@ -53,7 +71,7 @@ class McpEnvironment:
             return outcome
         started = time.perf_counter()
         try:
-            result = await self._client.call_tool(call.name, call.arguments)
+            result = await self._send(self._client, call.name, call.arguments)
         except CONNECTION_ERRORS as error:
             raise self._abort(f"{call.name}: {error}") from error
         outcome = ToolOutcome(_text(result), bool(result.is_error))
@@ -97,8 +115,10 @@ async def open_environment(
     tool that does not exist.
     """
     whitelist = session.local_env.tools
+    listed: Sequence[ToolSpec] | None = None
     if target is None:
         target = build_server(session.domain, session.local_env.references, episode.profile, whitelist)
+        listed = listed_in_process(session.domain, frozenset(whitelist))
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(connect(target))
@@ -109,7 +129,17 @@ async def open_environment(
             domain=session.domain,
             tool_count=expected_tool_count(session.domain, whitelist),
             recorder=recorder,
+            listed=listed,
         )
+
+
+@cache
+def listed_in_process(domain: str, whitelist: frozenset[str]) -> tuple[ToolSpec, ...]:
+    """What a server of ours lists for these tools of a domain, worked out once for all its sessions."""
+    ontology = load_ontology()
+    base = {tool.name for tool in ontology.base_tools}
+    offered = [tool for tool in ontology.offered(domain) if tool.name in whitelist | base]
+    return tuple(ToolSpec(tool.name, tool.description, input_schema(tool)) for tool in offered)
 
 
 def unusable(call: ToolCall) -> ToolOutcome:

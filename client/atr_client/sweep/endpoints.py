@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from types import TracebackType
 from typing import Any
 
@@ -148,6 +149,21 @@ class ModelClients:
             )
         return self._clients[key]
 
+    def take_share(self, shares: int) -> None:
+        """From now on these clients are one of so many alike, and each takes its part of every limit."""
+        limits = self._limits
+        self._limits = limits.model_copy(
+            update={
+                "calls_per_model": ceil(limits.calls_per_model / shares),
+                "requests_per_minute": _part(limits.requests_per_minute, shares),
+                "tokens_per_minute": _part(limits.tokens_per_minute, shares),
+            }
+        )
+        for limiter in self._limiters.values():
+            limiter.total_tokens = ceil(limits.calls_per_model / shares)
+        for ceiling in self._ceilings.values():
+            ceiling.take_share(shares)
+
     def address(self, spec: RemoteSpec) -> str | None:
         """Where the calls of a model go, as it may be written down."""
         return spec.address(self._environment)
@@ -197,3 +213,7 @@ def missing_sdk(spec: RemoteSpec) -> str:
         f"model {spec.model.model_id} needs the package {sdk.distribution}: "
         f"pip install 'atrbench[{sdk.extra}]'"
     )
+
+
+def _part(limit: int | None, shares: int) -> int | None:
+    return None if limit is None else max(1, limit // shares)

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 FOLDER = "{folder}"
 """Stands for the folder of its own that a memory server gets, as an absolute path."""
@@ -244,9 +252,16 @@ def _apart(layers: list[_Kind]) -> list[_Kind]:
     return layers
 
 
+_AsWritten = Annotated[str, WithJsonSchema({"enum": list(KINDS)})] | MemoryChoice
 MemoryLayers = Annotated[
-    list[Annotated[MemoryChoice, Field(discriminator="kind"), BeforeValidator(_kind)]],
-    BeforeValidator(_several),
+    list[
+        Annotated[
+            MemoryChoice,
+            Field(discriminator="kind"),
+            BeforeValidator(_kind, json_schema_input_type=_AsWritten),
+        ]
+    ],
+    BeforeValidator(_several, json_schema_input_type=_AsWritten | list[_AsWritten]),
     AfterValidator(_apart),
     Field(min_length=1),
 ]

@@ -11,11 +11,13 @@ from typing import Any
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.cell.definition import Cell, CellOptions, SessionRunner
 from atr_client.cell.episode_runner import EpisodeRunner, UserMaker
+from atr_client.cell.known_lines import known_lines
 from atr_client.cell.playable import load_playable
 from atr_client.errors import ConfigError
 from atr_client.models.base import Model
 from atr_client.models.catalogue import packaged_catalogue
 from atr_client.models.meter import Meter
+from atr_client.outputs.commits import Commits
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
 from atr_client.outputs.provenance import collect_provenance, episode_sha256
@@ -23,12 +25,12 @@ from atr_client.session.turns import SessionSettings
 from atr_client.sweep.commands import DEFAULT_TIMEOUT, CommandEntry, CommandPlayers
 from atr_client.sweep.config import CellPattern, ModelChoice, RunConfig
 from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.folders import episodes_folder
 from atr_client.sweep.memory_layers import layer_of
 from atr_client.sweep.other_personas import OtherPersonas
-from atr_client.sweep.places import episodes_folder
 from atr_client.sweep.registry import Entry, RemoteEntry, chosen_models, find_model, role_specs, taught
 from atr_client.sweep.selection import Selection
-from atr_client.sweep.simulated_users import known_lines, recorded_user, users_of_cells
+from atr_client.sweep.simulated_users import recorded_user, users_of_cells
 from atr_data import Episode, select_episodes
 from atr_data.shuffle import reordered
 from atr_memory import MemoryLayer
@@ -134,6 +136,7 @@ class _Planner:
             traces=config.traces,
             trace_footers=overrides.trace_footers,
         )
+        self._commits = Commits()
         self._settings = SessionSettings(limits.max_steps, limits.timeout, config.hook)
         self._provenance = collect_provenance()
         self._models, self._roles = chosen_models(config), role_specs(config)
@@ -192,6 +195,7 @@ class _Planner:
             self._options,
             self._clients.served,
             memory=memory,
+            commits=self._commits,
         )
 
     def _memory(self, key: CellKey, agent: Model | None) -> MemoryLayer:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from atr_client.cell.episode_runner import UserMaker, offline_users
@@ -15,7 +13,6 @@ from atr_client.outputs.layout import CellKey
 from atr_client.sweep.config import Role, RunConfig
 from atr_client.sweep.endpoints import ModelClients, RemoteSpec
 from atr_data.episode import Episode, LearningSession
-from atr_data.errors import DataError
 from atr_user_sim import (
     ModelClassifier,
     ModelRouter,
@@ -24,7 +21,7 @@ from atr_user_sim import (
     UserBrief,
     simulated_user,
 )
-from atr_user_sim.lines import RuleLines, lines_beside, load_lines, official_lines
+from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_encoder
 from atr_user_sim.offline.encoder import Encoder
 from atr_user_sim.offline.figures import offline_user_record
@@ -60,19 +57,6 @@ def chosen_classifier(
 ) -> OfflineClassifier:
     """`lines` are what the user knows of her rules. Raises ConfigError as `chosen_encoder` does."""
     return OfflineClassifier(chosen_encoder(comparison), lines)
-
-
-def known_lines(episode: Episode, path: Path) -> dict[str, RuleLines]:
-    """What the user of an episode knows of her rules: the file beside it, else the lines that ship for the
-    official rules, when they cover all its rules. Raises DataError for a file that is none or lacks a rule.
-    """
-    beside = lines_beside(path, episode.persona_id)
-    found = load_lines(beside) if os.path.lexists(beside) else official_lines()
-    rules = sorted({rule.rule_id for rule in episode.rules})
-    missing = [rule for rule in rules if rule not in found]
-    if missing and os.path.lexists(beside):
-        raise DataError("no lines for this rule", path=beside, key=missing[0])
-    return {} if missing else {rule: found[rule] for rule in rules}
 
 
 def users_of_cells(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,9 @@ from atr_client.cell.progress import Progress, Silent
 from atr_client.errors import CellBusy
 from atr_client.outputs.layout import CellKey, summary_path, utc_stamp
 from atr_client.outputs.rows import Row, failed_row
+from atr_client.sweep.cell_queue import CellQueue
 from atr_data.files import write_atomic
+from atr_data.json_text import indented_json
 
 
 @dataclass(slots=True)
@@ -30,6 +31,12 @@ class SweepReport:
     planned: Sequence[CellKey]
     rows: dict[str, Row] = field(default_factory=dict[str, Row])
     stopped: str | None = None
+
+    def note(self, key: CellKey, row: Row) -> None:
+        if row.get("stopped"):
+            self.stopped = row["error"]
+        else:
+            self.rows[key.cell_id] = row
 
     @property
     def sorted_rows(self) -> list[Row]:
@@ -63,19 +70,19 @@ async def run_sweep(
     """
     refuse_busy(cells)
     report = SweepReport([cell.key for cell in cells]) if report is None else report
-    limiter = anyio.CapacityLimiter(at_once)
+    queue = CellQueue(cells, at_once)
 
     async def run(cell: Cell) -> None:
-        async with limiter:
-            row = await _row_of(cell, progress or Silent())
-        if row.get("stopped"):
-            report.stopped = row["error"]
-        else:
-            report.rows[cell.key.cell_id] = row
+        report.note(cell.key, await row_of(cell, progress or Silent()))
+        queue.ended(cell.key)
+        begin()
+
+    def begin() -> None:
+        while cell := queue.take():
+            group.start_soon(run, cell)
 
     async with anyio.create_task_group() as group:
-        for cell in cells:
-            group.start_soon(run, cell)
+        begin()
     return report
 
 
@@ -87,7 +94,8 @@ def refuse_busy(cells: Sequence[Cell]) -> None:
             )
 
 
-async def _row_of(cell: Cell, progress: Progress) -> Row:
+async def row_of(cell: Cell, progress: Progress) -> Row:
+    """What became of a cell, a failure included."""
     started = time.monotonic()
     progress.cell_started(cell.key, len(cell.sessions))
 
@@ -120,5 +128,5 @@ def write_summary(root: Path, report: SweepReport, args: Mapping[str, Any]) -> P
         "incomplete_cells": report.unfinished,
         "stopped": report.stopped,
     }
-    write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_atomic(path, indented_json(document))
     return path

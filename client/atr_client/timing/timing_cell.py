@@ -27,6 +27,7 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.history_pass import history_days, play_day
 from atr_client.timing.kept_sittings import KeptSittings
 from atr_client.timing.note_tool import as_remembered, noted
+from atr_client.timing.scoring_plays import score_plays
 from atr_client.timing.sitting_runner import PlayedSitting, SittingSettings, play_sitting
 from atr_client.timing.timing_files import TimingFolder, TimingKey
 from atr_client.timing.timing_players import AgentOf
@@ -36,10 +37,11 @@ from atr_data.files import write_atomic
 from atr_data.reading import read_json
 from atr_data.timing.set_folder import UserFiles
 from atr_data.trajectory import Trajectory
-from atr_evaluator.timing import TimingRules, UserPlay, score_timing
+from atr_evaluator.timing import TimingRules, UserPlay
 from atr_memory import MemoryStore
 
 Row = dict[str, Any]
+_SCORES = ("utility", "MCC", "decisions", "needs", "assists", "incomplete_sittings")
 _log = get_logger()
 
 
@@ -120,7 +122,7 @@ async def run_timing_cell(cell: TimingCell) -> Row:
             cost = cost_usd(usage_by_role(trajectories).values())
             kept.put(completed(kept.manifest, cost))
             play = UserPlay(cell.files.stream, cell.files.gold, tuple(filter(None, logs)))
-            score = score_timing([play], cell.rules)
+            score = score_plays([play], cell.rules)
             write_atomic(cell.folder.evaluation, json.dumps(score, indent=1) + "\n")
             row = cell.row(ok=True, seconds=time.monotonic() - started) | _told(trajectories, score, cost)
             write_atomic(cell.folder.done, json.dumps(row, ensure_ascii=False, indent=1) + "\n")
@@ -162,7 +164,7 @@ def _told(trajectories: Sequence[Trajectory], score: Mapping[str, Any], cost: fl
         "tokens_out": usage.completion_tokens if usage else 0,
         "calls": usage.calls + usage.calls_without_usage if usage else 0,
         "cost_usd": cost,
-        **{name: score[name] for name in ("utility", "decisions", "needs", "assists", "incomplete_sittings")},
+        **{name: score[name] for name in _SCORES if name in score},
     }
 
 

@@ -60,7 +60,7 @@ class SetConfig(_Section):
     environment variable with the salt of the habits. `users` are ids or globs."""
 
     folder: Place | None = None
-    split: Literal["lite", "standard", "private"] = "lite"
+    split: Literal["lite", "standard", "snapshot", "private"] = "lite"
     seed: int = 0
     process: Literal["calendar", "regular"] = "calendar"
     burstiness: float = Field(default=0.787, gt=-1, lt=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,13 +11,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atr_client.outputs.manifest import read_manifest
 from atr_client.timing.kept_sittings import read_decisions
-from atr_client.timing.table import render_table
+from atr_client.timing.scoring_plays import headline, score_plays
+from atr_client.timing.table import ResultTable, sitting_table, snapshot_table
 from atr_client.timing.timing_files import TOP, TimingFolder, TimingKey
 from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError
 from atr_data.timing.decisions import SittingLog
 from atr_data.timing.set_folder import UserFiles
-from atr_evaluator.timing import TimingRules, UserPlay, score_timing
+from atr_evaluator.timing import TimingRules, UserPlay
+
+_FAULTS = ("incomplete_sittings", "implicit_silences", "protocol_errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,10 @@ class Condition:
     privileged: frozenset[str]
     incomplete: Sequence[str]
 
+    @property
+    def of_snapshots(self) -> bool:
+        return any("MCC" in result for result in self.results.values())
+
 
 def stored_cells(root: Path) -> list[StoredCell]:
     """The cells below an outputs folder, in order of their paths."""
@@ -67,33 +74,27 @@ def conditions(
     return [_condition(name, cells, rules, sets) for name, cells in groups.items()]
 
 
-def report_section(root: Path) -> str:
-    """Markdown for a report; empty when nothing of this track lies below the outputs folder."""
-    found = conditions(root)
-    if not found:
-        return ""
-    return "\n\n".join(["## When to help, and with what", *(render_condition(one) for one in found)])
+def table_of(condition: Condition) -> ResultTable:
+    """The table of one condition, players that were shown gold marked, and below it what is incomplete."""
+    named = {_marked(condition, model): result for model, result in condition.results.items()}
+    costs = {_marked(condition, model): cost for model, cost in condition.costs.items()}
+    made = snapshot_table(named, costs) if condition.of_snapshots else sitting_table(named, costs)
+    notes = [*made.notes]
+    for name, result in named.items():
+        told = {what: result[what] for what in _FAULTS if result.get(what)}
+        if told:
+            notes.append(f"{name}: " + ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in told.items()))
+    notes += [f"incomplete: {cell}" for cell in condition.incomplete]
+    return replace(made, notes=notes)
+
+
+def _marked(condition: Condition, model: str) -> str:
+    return f"{model} (privileged)" if model in condition.privileged else model
 
 
 def render_condition(condition: Condition) -> str:
-    """The table of one condition, its costs, and what is incomplete."""
-    named = {
-        f"{model} (privileged)" if model in condition.privileged else model: result
-        for model, result in condition.results.items()
-    }
-    costs = {
-        f"{model} (privileged)" if model in condition.privileged else model: cost
-        for model, cost in condition.costs.items()
-    }
-    lines = [f"### {condition.name}", "", render_table(named, costs)]
-    for name, result in named.items():
-        told = {
-            what: result[what] for what in ("incomplete_sittings", "implicit_silences", "protocol_errors")
-        }
-        if any(told.values()):
-            lines.append(f"{name}: " + ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in told.items()))
-    lines += [f"incomplete: {cell}" for cell in condition.incomplete]
-    return "\n".join(lines)
+    """The condition in Markdown."""
+    return f"### {condition.name}\n\n{table_of(condition).markdown()}"
 
 
 class _Settings(BaseModel):
@@ -156,7 +157,7 @@ def _condition(
     for model in models:
         of_model = {cell.key.user_id: cell for cell in cells if cell.key.model == model}
         plays = [_play(files, of_model.get(files.stream.header.user_id)) for files in chosen]
-        results[model] = score_timing(plays, rules)
+        results[model] = score_plays(plays, rules)
         known = [cell.cost_usd for cell in of_model.values()]
         costs[model] = sum(one for one in known if one is not None) if None not in known else None
         incomplete += [
@@ -164,7 +165,7 @@ def _condition(
             for files in chosen
             if (cell := of_model.get(files.stream.header.user_id)) is None or not cell.complete
         ]
-    results = dict(sorted(results.items(), key=lambda item: -item[1]["utility"]))
+    results = dict(sorted(results.items(), key=lambda item: -headline(item[1])[1]))
     privileged = frozenset(cell.key.model for cell in cells if cell.privileged)
     return Condition(name, results, costs, privileged, incomplete)
 

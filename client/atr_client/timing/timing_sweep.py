@@ -11,6 +11,7 @@ import anyio
 from atr_client.cell.isolation import outcome_of
 from atr_client.errors import BudgetReached, CellAbort
 from atr_client.models.meter import dollars
+from atr_client.timing.scoring_plays import headline
 from atr_client.timing.timing_cell import Row, TimingCell, run_timing_cell
 
 
@@ -73,7 +74,8 @@ def _verdict(row: Row) -> str:
     if row.get("skipped"):
         return "kept"
     cost = "" if not row["calls"] else f", cost {_dollars(row['cost_usd'])}"
-    return f"utility {row['utility']:.3f}{cost}"
+    name, value = headline(row)
+    return f"{name} {value:.3f}{cost}"
 
 
 def _dollars(cost: float | None) -> str:

@@ -51,20 +51,22 @@ class WorkEvent(TimingRecord):
 class Sitting(TimingRecord):
     """A stretch of evaluation that is played at one go: the events between two of the stream, both included.
 
-    `t_end` is the moment up to which needs count; it may lie after the last event.
+    `t_end` is the moment up to which needs count; it may lie after the last event. Decisions are asked for
+    from `decide_from` on, what lies before it is shown; None: from the first event.
     """
 
     sitting_id: Identifier
     first_event: Identifier
     last_event: Identifier
     t_end: AwareDatetime
+    decide_from: Identifier | None = None
 
 
 class SourceNote(TimingRecord):
     """Where a stream comes from. `parameters` are those of the generator, or of the import."""
 
     kind: Literal["generated", "imported"]
-    split: Literal["lite", "standard", "private", "imported"] = "standard"
+    split: Literal["lite", "standard", "snapshot", "private", "imported"] = "standard"
     seed: int | None = None
     parameters: dict[str, str | int | float | bool | None] = Field(
         default_factory=dict[str, str | int | float | bool | None]

@@ -64,11 +64,12 @@ def load_set(folder: str | os.PathLike[str]) -> list[UserFiles]:
         if stream.header.sha256 != sha256:
             raise TimingError("bad_stream", f"is not the stream that {INDEX} names", path=path, line=1)
         gold = load_gold(place / f"{user}.gold.jsonl", stream)
-        found.append(UserFiles(stream, gold, _priors(place / f"{user}.priors.json")))
+        found.append(UserFiles(stream, gold, load_priors(place / f"{user}.priors.json")))
     return found
 
 
-def _priors(path: Path) -> Priors:
+def load_priors(path: Path) -> Priors:
+    """Raises DataError for a file that holds no priors."""
     try:
         return Priors.model_validate(read_json(path), strict=False)
     except ValidationError as error:

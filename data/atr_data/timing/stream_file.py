@@ -77,7 +77,7 @@ def load_stream(path: Location) -> Stream:
     if not events:
         _fail("holds no events", place, 2)
     for sitting in header.sittings:
-        if not {sitting.first_event, sitting.last_event} <= seen:
+        if not {sitting.first_event, sitting.last_event, sitting.decide_from or sitting.first_event} <= seen:
             _fail(f"sitting {sitting.sitting_id!r} names an event that is not there", place, 1)
     if _hash(lines[1:]) != header.sha256:
         _fail("the events do not match the sha256 of the header", place, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from atr_data.timing.events import WorkEvent
+from atr_data.timing.events import AppCategory, WorkEvent
 from atr_data.timing.gold import Scene
 from atr_data.timing.intents import Intent
 from atr_datagen.timing import names
@@ -41,6 +41,7 @@ def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
     clock = stream_of_chance("clock", settings.seed, user_id)
     plan = stream_of_chance("scenes", settings.seed, user_id)
     stage = stream_of_chance("stage", settings.seed, user_id)
+    fronts = stream_of_chance("fronts", settings.seed, user_id)
     wordings = Wordings(lexicon, settings.seed, user_id, settings.history_days)
     blocks = working_days(clock, settings)
     events: list[WorkEvent] = []
@@ -52,16 +53,21 @@ def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
         first = len(events)
         views: dict[int, View] = {}
         slots = find_slots(plan, block, settings)
+        categories = desk.categories(fronts, len(block.steps))
+        if block.meeting:
+            categories[0] = "meeting"
         for slot in slots:
             plot = draw_plot(plan, lexicon, world.topics)
             chosen = [plan.choice(wordings.of(name, value, block.day)) for name, value in plot.values.items()]
-            views |= dict(zip(slot.positions, stage_scene(stage, plot, world, chosen), strict=True))
+            fronted: list[AppCategory] = [categories[position] for position in slot.positions]
+            staged = stage_scene(stage, plot, world, chosen, fronted)
+            views |= dict(zip(slot.positions, staged, strict=True))
             scene = _scene(user_id, block, slot.positions, slot.onset, plot, (settings.seed, first))
             scenes.append(scene)
             plots[scene.scene_id] = plot
         onsets = [slot.onset for slot in slots]
         for index, step in enumerate(block.steps):
-            view = views.get(index) or world.ordinary("meeting" if block.meeting and not index else None)
+            view = views.get(index) or world.ordinary(categories[index])
             nexts = [*block.steps[index + 1 : index + 2], *(at for at in onsets if at > step)]
             room = min([*nexts, step + 240]) - step
             length = max(0.0, room * clock.uniform(0.35, 0.6))

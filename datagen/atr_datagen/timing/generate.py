@@ -9,7 +9,6 @@ from pathlib import Path
 
 from atr_data.timing.burstiness import burstiness, finite_burstiness
 from atr_data.timing.events import MeasuredBurstiness, SourceNote, Stream, StreamHeader, WorkEvent
-from atr_data.timing.faults import TimingError
 from atr_data.timing.gold import Gold, GoldHeader
 from atr_data.timing.set_folder import save_index, save_user
 from atr_data.timing.stream_file import body_hash, gold_lines
@@ -18,10 +17,11 @@ from atr_datagen.timing.calibrate import calibrate
 from atr_datagen.timing.clock import midnight, moment
 from atr_datagen.timing.habits import Faces
 from atr_datagen.timing.help_episodes import Timeline, lay_episodes, render_episode, seconds
-from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
+from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, check_private, load_lexicon
 from atr_datagen.timing.needs import decide_needs
-from atr_datagen.timing.settings import PUBLIC_SALT, USERS, Settings
+from atr_datagen.timing.settings import USERS, Settings
 from atr_datagen.timing.sittings import cut_sittings
+from atr_datagen.timing.snapshot_set import as_snapshots
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,14 @@ def generate(
 
     Raises TimingError `bad_config`; for a private set with the published salt or lexicon, too.
     """
-    if settings.split == "private" and (
-        settings.salt == PUBLIC_SALT or lexicon_folder.resolve() == PUBLIC_LEXICON.resolve()
-    ):
-        raise TimingError("bad_config", "a private set needs a salt and a lexicon that were never published")
     lexicon = load_lexicon(lexicon_folder)
+    if settings.split == "private":
+        check_private(settings.salt, lexicon, lexicon_folder)
     for number in range(users or USERS[settings.split]):
-        yield decide(compile_base(settings, lexicon, number), settings, lexicon)
+        made = decide(compile_base(settings, lexicon, number), settings, lexicon)
+        if settings.split == "snapshot":
+            made = UserSet(as_snapshots(made.stream, made.gold), made.gold)
+        yield made
 
 
 def write_set(

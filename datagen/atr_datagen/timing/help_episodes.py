@@ -90,7 +90,9 @@ def render_episode(
 ) -> list[WorkEvent]:
     """The first event asks the need's own query, the others follow it up."""
     random = stream_of_chance("follow-up", settings.salt, need.need_id)
-    queries = [need.query or "", *_follow_ups(random, lexicon.queries["follow_up"], len(moments) - 1)]
+    words = {"obj": need.slots.get("about", "it"), "fact": need.slots.get("detail", "that part")}
+    asked = [question.format(**words) for question in lexicon.queries["follow_up"]]
+    queries = [need.query or "", *_follow_ups(random, asked, len(moments) - 1)]
     return [
         _ask(base, settings, need, number, at, query)
         for number, (at, query) in enumerate(zip(moments, queries, strict=True))

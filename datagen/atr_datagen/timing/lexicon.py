@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 from atr_data.reading import read_text
+from atr_data.timing.events import AppCategory
 from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
+from atr_datagen.timing.settings import PUBLIC_SALT
 
 PUBLIC_LEXICON = Path(__file__).with_name("lexicon")
+SHORTEST_SALT = 16
 MIN_WORDINGS, MIN_KINDS, VALUES, INTENTS_PER_KIND = 24, 12, 3, 3
 _WHOLE_FILES = ("kinds", "queries", "work")
 
@@ -64,10 +67,40 @@ def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
         raise TimingError(
             "bad_config", f"{len(kinds)} kinds, at least {MIN_KINDS}", path=folder / "kinds.txt"
         )
+    wanted = [f"{name}{part}" for name in get_args(AppCategory) for part in ("", " says", " looks")]
+    for section in (*wanted, "things", "injections"):
+        if not files["work"].get(section):
+            raise TimingError("bad_config", f"no [{section}]", path=folder / "work.txt")
     for section in (*INTENTS, "follow_up"):
         if not files["queries"].get(section):
             raise TimingError("bad_config", f"no queries for {section}", path=folder / "queries.txt")
     return Lexicon(wordings, kinds, files["queries"], files["work"])
+
+
+def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
+    """Raises TimingError `bad_config` when salt or words of a private set can be known: a salt that is
+    published or short enough to be tried out, or a wording of an attribute that the published lexicon has."""
+    if salt == PUBLIC_SALT or len(salt) < SHORTEST_SALT:
+        raise TimingError(
+            "bad_config",
+            f"a private set needs a salt of at least {SHORTEST_SALT} characters that was never published",
+        )
+    public = {_plain(line) for line in _all_wordings(load_lexicon())}
+    for line in _all_wordings(lexicon):
+        if _plain(line) in public:
+            raise TimingError(
+                "bad_config",
+                f"a private set needs a lexicon that was never published; {line!r} is in the public one",
+                path=folder,
+            )
+
+
+def _all_wordings(lexicon: Lexicon) -> list[str]:
+    return [line for values in lexicon.wordings.values() for lines in values.values() for line in lines]
+
+
+def _plain(line: str) -> str:
+    return " ".join("".join(c if c.isalnum() else " " for c in line.casefold()).split())
 
 
 def _check_wordings(path: Path, sections: Sections) -> None:

@@ -9,24 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from atr_data.timing.events import AppCategory
 from atr_datagen.timing import names
 from atr_datagen.timing.clock import Block
 from atr_datagen.timing.draws import lognormal
 from atr_datagen.timing.halves import halves
 from atr_datagen.timing.lexicon import Kind, Lexicon
 from atr_datagen.timing.settings import Settings
-from atr_datagen.timing.windows import About, ending
+from atr_datagen.timing.windows import About, ending_in
 from atr_datagen.timing.work_world import View, World
 
-_FRAMES = (
-    "{obj}: {wording}",
-    "on {obj}, a remark: {wording}",
-    "note beside {obj}: {wording}",
-    "{wording} ({obj})",
-    "{person} about {obj}: {wording}",
-    "looks into {obj}: {wording}",
-)
-_LOOKS = ("reads the remarks on {obj}", "has {obj} in front", "opens the details of {obj}", "back to {obj}")
 _INTERRUPTED = 0.22
 
 
@@ -113,42 +105,67 @@ class Wordings:
         return early if day <= self._last_early_day else late
 
 
-def stage_scene(random: Random, plot: Plot, world: World, wordings: Sequence[str]) -> list[View]:
-    """The views of a scene's three events in random order: one tells its kind, the others an attribute each.
+def stage_scene(
+    random: Random,
+    plot: Plot,
+    world: World,
+    wordings: Sequence[str],
+    categories: Sequence[AppCategory],
+) -> list[View]:
+    """The views of a scene's three events in random order: one tells its kind, the others an attribute each,
+    in the manner of the application that is in front.
 
-    One of the two last ones shows the double with its detail, which no good query names.
+    One of them shows the double with its detail, which no good query names.
     """
-    said = random.choice(plot.kind.sayings).format(obj=plot.thing, fact=plot.fact)
-    views = [_view(random, world, plot.thing, said, None, plot.target)]
-    for wording in wordings:
-        person = random.choice(world.focus.people)
-        framed = random.choice(_FRAMES).format(obj=plot.thing, wording=wording, person=person)
-        target = random.choice((names.slug(plot.foil_thing), world.focus.stems[-1], None))
-        if random.random() < 0.4:
-            look = random.choice(_LOOKS).format(obj=plot.thing)
-            views.append(_view(random, world, plot.thing, look, framed, target))
-        else:
-            views.append(_view(random, world, plot.thing, framed, None, target))
+    said: list[str | None] = [None, *wordings]
+    random.shuffle(said)
+    views = [
+        _kind_view(random, plot, world, category)
+        if wording is None
+        else _attribute_view(random, plot, world, category, wording)
+        for wording, category in zip(said, categories, strict=True)
+    ]
     decoy = f"beside it {plot.foil_thing}, {plot.foil}"
     which = random.randrange(len(views))
     text = views[which].text
     views[which] = replace(views[which], text=f"{text} / {decoy}" if text else decoy)
-    random.shuffle(views)
     return views
 
 
+def _kind_view(random: Random, plot: Plot, world: World, category: AppCategory) -> View:
+    said = random.choice(plot.kind.sayings).format(obj=plot.thing, fact=plot.fact)
+    return _view(random, world, plot.thing, category, (said, None), plot.target)
+
+
+def _attribute_view(random: Random, plot: Plot, world: World, category: AppCategory, wording: str) -> View:
+    person = random.choice(world.focus.people)
+    frame = random.choice(world.lexicon.work[f"{category} says"])
+    framed = frame.format(obj=plot.thing, wording=wording, person=person)
+    target = random.choice((names.slug(plot.foil_thing), world.focus.stems[-1], None))
+    shown = (framed, None)
+    if random.random() < 0.4:
+        look = random.choice(world.lexicon.work[f"{category} looks"]).format(obj=plot.thing)
+        shown = (look, framed)
+    return _view(random, world, plot.thing, category, shown, target)
+
+
 def _view(
-    random: Random, world: World, thing: str, summary: str, text: str | None, target: str | None
+    random: Random,
+    world: World,
+    thing: str,
+    category: AppCategory,
+    shown: tuple[str, str | None],
+    target: str | None,
 ) -> View:
-    category = world.desk.category(random)
-    around = world.about(category)
+    around, stem = world.about(category), names.slug(thing)
     about = About(
         thing,
-        f"{names.slug(thing)}.{ending(names.slug(thing))}",
+        f"{stem}.{ending_in(category, stem)}",
         around.folder,
         around.project,
         around.place,
         around.person,
     )
     title = world.desk.title(random, category, about)
+    summary, text = shown
     return View(category, world.desk.apps[category], title, summary[:200], text, target)

@@ -9,11 +9,11 @@ from typing import Literal
 from atr_data.timing.faults import TimingError
 
 PUBLIC_SALT = "atr-timing-public-1"
-Split = Literal["lite", "standard", "private"]
+Split = Literal["lite", "standard", "snapshot", "private"]
 Process = Literal["calendar", "regular"]
 
-USERS: dict[Split, int] = {"lite": 4, "standard": 40, "private": 40}
-SITTINGS: dict[Split, int] = {"lite": 3, "standard": 4, "private": 4}
+USERS: dict[Split, int] = {"lite": 4, "standard": 40, "snapshot": 40, "private": 40}
+SITTINGS: dict[Split, int] = {"lite": 3, "standard": 4, "snapshot": 4, "private": 4}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,11 @@ _ENDINGS: dict[AppCategory, tuple[str, ...]] = {
     "office": ("odt", "ods", "csv"),
     "reader": ("pdf", "odt"),
 }
+_OPEN_AS: dict[AppCategory, tuple[str, ...]] = {
+    "ide": ("md", "txt"),
+    "office": ("odt", "ods"),
+    "reader": ("pdf",),
+}
 
 _SHARES: dict[str, dict[AppCategory, int]] = {
     "developer": {"browser": 20, "ide": 30, "terminal": 14, "office": 5, "reader": 4, "files": 5, "mail": 8},
@@ -36,6 +41,9 @@ _SHARES: dict[str, dict[AppCategory, int]] = {
     "editor": {"browser": 20, "office": 34, "reader": 18, "files": 6, "mail": 14, "chat": 7},
 }
 ROLES = tuple(_SHARES)
+_STAYS = 0.4
+"""How often the next event is in the same application."""
+
 _ALWAYS: dict[AppCategory, int] = {"chat": 8, "other": 3}
 
 
@@ -49,10 +57,17 @@ class Desk:
     login: str
     host: str
 
-    def category(self, random: Random) -> AppCategory:
-        """Drawn from the role's shares, of whatever the event is about."""
+    def categories(self, random: Random, number: int) -> list[AppCategory]:
+        """Of so many events in a row, whatever they are about: drawn from the role's shares, and often the
+        same for a while."""
         shares = _ALWAYS | _SHARES[self.role]
-        return random.choices(list(shares), list(shares.values()))[0]
+        found: list[AppCategory] = []
+        while len(found) < number:
+            if found and random.random() < _STAYS:
+                found.append(found[-1])
+            else:
+                found.append(random.choices(list(shares), list(shares.values()))[0])
+        return found
 
     def title(self, random: Random, category: AppCategory, about: About) -> str:
         """The title of a window of that kind."""
@@ -108,6 +123,12 @@ def suits(category: AppCategory, file: str) -> bool:
     """Whether a window of that kind would have the file open."""
     endings = _ENDINGS.get(category)
     return endings is None or file.rpartition(".")[2] in endings
+
+
+def ending_in(category: AppCategory, stem: str) -> str:
+    """The ending of a file as a window of that kind has it open."""
+    choices = _OPEN_AS.get(category, ("odt", "pdf"))
+    return choices[sum(stem.encode()) % len(choices)]
 
 
 def ending(stem: str) -> str:

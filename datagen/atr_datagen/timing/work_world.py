@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from atr_data.timing.events import AppCategory
 from atr_datagen.timing import names
 from atr_datagen.timing.lexicon import Lexicon
-from atr_datagen.timing.windows import About, Desk, ending, suits
+from atr_datagen.timing.windows import About, Desk, ending, ending_in, suits
 
 _KEEP_PROJECT, _KEEP_FILE, _INJECTION = 0.88, 0.55, 0.004
 _PARTS = "plan notes budget draft figures index schedule minutes summary check parser store view layout terms"
@@ -47,6 +49,7 @@ class World:
     topics: list[str]
     random: Random
     focus: Project = field(init=False)
+    lately: deque[str] = field(default_factory=lambda: deque[str](maxlen=40))
 
     def __post_init__(self) -> None:
         self.focus = self.projects[0]
@@ -65,14 +68,13 @@ class World:
         part = self.random.choice(_PARTS.split())
         return names.slug(f"{project} {part} {self.random.choice(('', '2', 'v3', 'final', 'old', 'b'))}")
 
-    def ordinary(self, category: AppCategory | None = None) -> View:
-        """An event of ordinary work."""
+    def ordinary(self, kind: AppCategory) -> View:
+        """An event of ordinary work. Nothing is done twice within a while."""
         random = self.random
-        kind = category or self.desk.category(random)
         if random.random() > _KEEP_PROJECT:
             self.turn_to_something()
         about = self.about(kind)
-        sentence = random.choice(self.lexicon.work[kind])
+        sentence = self._fresh(self.lexicon.work[kind])
         thing = random.choice(self.lexicon.work["things"])
         summary = sentence.format(
             file=about.file,
@@ -91,9 +93,19 @@ class World:
             self.desk.apps[kind],
             title,
             summary if random.random() > 0.04 else None,
-            self._text(about) if random.random() < 0.3 else None,
+            self._text(kind, about) if random.random() < 0.3 else None,
             about.file if names_file else None,
         )
+
+    def _fresh(self, sentences: Sequence[str]) -> str:
+        """One that was not used lately, while there are some."""
+        sentence = self.random.choice(sentences)
+        for _ in range(6):
+            if sentence not in self.lately:
+                break
+            sentence = self.random.choice(sentences)
+        self.lately.append(sentence)
+        return sentence
 
     def about(self, category: AppCategory) -> About:
         """What an ordinary window of that kind has in front."""
@@ -102,29 +114,39 @@ class World:
             project.stems.append(project.stems.pop(random.randrange(len(project.stems))))
         fitting = [stem for stem in project.stems if suits(category, f"{stem}.{ending(stem)}")]
         stem = (fitting or project.stems)[-1]
+        file = f"{stem}.{ending(stem) if fitting else ending_in(category, stem)}"
         subject = random.choice((project.name, f"{project.name} {stem.split('_')[1]}", project.firm))
         return About(
             subject,
-            f"{stem}.{ending(stem)}",
+            file,
             names.slug(project.name),
             project.name,
             random.choice(self.places),
             random.choice(project.people),
         )
 
-    def _text(self, about: About) -> str:
+    def _text(self, category: AppCategory, about: About) -> str:
+        """What else stands in a window of that kind."""
         random = self.random
         at = f"{random.randint(8, 17)}:{random.choice(('00', '10', '15', '30', '45'))}"
-        return random.choice(
-            (
-                f"{about.person}: see you at {at}",
-                f"{about.project} / {about.file} / changed {random.randint(1, 28)} days ago",
-                f"{random.randint(2, 60)} items, {random.randint(1, 900)} kB",
-                f"{about.place}, {at}, room {random.randint(1, 40)}",
-                f"To: {about.person}; Cc: {self.focus.firm}",
-                f"{about.project}: open {random.randint(0, 9)}, done {random.randint(1, 30)}",
-            )
-        )
+        changed = f"{about.project} / {about.file} / changed {random.randint(1, 28)} days ago"
+        counted = f"{random.randint(2, 60)} items, {random.randint(1, 900)} kB"
+        state = f"{about.project}: open {random.randint(0, 9)}, done {random.randint(1, 30)}"
+        match category:
+            case "mail":
+                return random.choice((f"To: {about.person}; Cc: {self.focus.firm}", f"{about.person}, {at}"))
+            case "chat":
+                return random.choice((f"{about.person}: see you at {at}", f"{about.person} is typing"))
+            case "files":
+                return random.choice((counted, changed))
+            case "ide" | "terminal":
+                return random.choice((changed, state, f"line {random.randint(1, 400)}, saved {at}"))
+            case "office" | "reader":
+                return random.choice((changed, f"{random.randint(90, 4000)} words", f"saved {at}"))
+            case "browser":
+                return random.choice((state, f"{about.place}, {at}, room {random.randint(1, 40)}"))
+            case "meeting" | "other":
+                return random.choice((f"{about.place}, {at}, room {random.randint(1, 40)}", f"until {at}"))
 
 
 def build_world(random: Random, desk: Desk, lexicon: Lexicon) -> World:

@@ -7,6 +7,8 @@ TABLE_NAMES = (
     "gap",
     "asking",
     "companions",
+    "endings",
+    "memory",
     "trials",
     "comparisons",
     "unfinished",

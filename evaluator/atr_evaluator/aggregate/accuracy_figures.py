@@ -73,4 +73,4 @@ def _costs(group: Group) -> Iterator[Figure]:
     note = "unknown" if unknown else ""
     yield Figure(group.setting, group.variant, "cost", total, "dollars", note=note)
     each = total / passed if total is not None and passed else None
-    yield Figure(group.setting, group.variant, "cost per passed test", each, "dollars", note=note)
+    yield Figure(group.setting, group.variant, "each pass costs", each, "dollars", note=note)

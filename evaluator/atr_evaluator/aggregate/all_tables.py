@@ -10,8 +10,10 @@ from atr_evaluator.aggregate.asking_figures import asking_table
 from atr_evaluator.aggregate.cell_rows import unfinished_table
 from atr_evaluator.aggregate.companion_figures import companion_table
 from atr_evaluator.aggregate.comparison_rows import comparison_table
+from atr_evaluator.aggregate.ending_figures import ending_table
 from atr_evaluator.aggregate.figures import ListTable, Table
 from atr_evaluator.aggregate.loss_figures import gap_table, loss_table
+from atr_evaluator.aggregate.memory_figures import memory_table
 from atr_evaluator.aggregate.published_figures import published_table
 from atr_evaluator.aggregate.settings import ScoredCell, groups
 from atr_evaluator.aggregate.trial_rows import trial_table
@@ -29,6 +31,8 @@ def all_tables(cells: Sequence[ScoredCell], chosen: Sequence[str] = TABLE_NAMES)
         "gap": lambda: gap_table(found),
         "asking": lambda: asking_table(found),
         "companions": lambda: companion_table(found),
+        "endings": lambda: ending_table(found),
+        "memory": lambda: memory_table(found),
         "trials": lambda: trial_table(found),
         "comparisons": lambda: comparison_table(found),
         "unfinished": lambda: unfinished_table(cells),

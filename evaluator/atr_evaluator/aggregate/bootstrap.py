@@ -53,10 +53,11 @@ def share_interval(clusters: Sequence[tuple[float, float]], resamples: int = RES
     """The interval of a sum of parts over a sum of wholes; `clusters` holds part and whole of each. Draws
     without any whole are left out; NaN, NaN where nothing is left."""
     found: list[float] = []
+    parts, wholes = [part for part, _ in clusters], [whole for _, whole in clusters]
     for drawn in draws(len(clusters), resamples) if clusters else ():
-        whole = sum(clusters[i][1] for i in drawn)
+        whole = sum(map(wholes.__getitem__, drawn))
         if whole:
-            found.append(sum(clusters[i][0] for i in drawn) / whole)
+            found.append(sum(map(parts.__getitem__, drawn)) / whole)
     return percentiles(found) if found else NO_INTERVAL
 
 

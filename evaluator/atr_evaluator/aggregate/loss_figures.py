@@ -39,7 +39,9 @@ def gap_table(found: Sequence[Group]) -> FigureTable:
         if DEFAULT in variants and ORACLE in variants
         for figure in _gap(setting, _outcomes(variants[DEFAULT]), _outcomes(variants[ORACLE]))
     ]
-    notes = ["tests lost in each class under default, minus those under the oracle; the rows sum to the gap"]
+    notes = [
+        "gap: tests lost in each class under default, minus those under the oracle; the classes sum to it"
+    ]
     return FigureTable("gap", f"from {DEFAULT} to {ORACLE}, points", figures, notes if figures else ())
 
 

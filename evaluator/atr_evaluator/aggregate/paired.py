@@ -44,10 +44,10 @@ def paired_difference(
         key: Hashable = test[0] if by_persona else test
         part, whole = clusters.get(key, (0.0, 0))
         clusters[key] = part + second[test] - first[test], whole + 1
-    sums = list(clusters.values())
+    parts, wholes = zip(*clusters.values(), strict=True)
     resampled = [
-        sum(sums[i][0] for i in drawn) / sum(sums[i][1] for i in drawn)
-        for drawn in draws(len(sums), resamples)
+        sum(map(parts.__getitem__, drawn)) / sum(map(wholes.__getitem__, drawn))
+        for drawn in draws(len(parts), resamples)
     ]
     tests = len(shared)
     return PairedDifference(

@@ -53,11 +53,11 @@ class _Side:
 
 Key = tuple[Setting, str]
 _CHANGES = (
-    *COLUMNS,
+    *(column for column in COLUMNS if column.key not in ("first", "second")),
     Column("won", "won", "count"),
     Column("lost", "lost", "count"),
-    Column("first_cost", "first, cost", "dollars"),
-    Column("second_cost", "second, cost", "dollars"),
+    Column("first_cost", "A, cost", "dollars"),
+    Column("second_cost", "B, cost", "dollars"),
 )
 
 
@@ -78,9 +78,7 @@ def run_comparison(first: Sequence[ScoredCell], second: Sequence[ScoredCell]) ->
                 pairs.append((_label(key, names), one, other, found))
     if not pairs:
         raise ValueError("the two have no test of one variant and model in common")
-    differ = [
-        f"the runs differ by {name}: {_values(first, name)}, {_values(second, name)}" for name in ignored
-    ]
+    differ = [f"A and B differ by {name}: {_value(first, name)}, {_value(second, name)}" for name in ignored]
     return [
         _changes(pairs, differ),
         _classes(pairs),

@@ -81,7 +81,7 @@ class Frame:
 
     @property
     def _config(self) -> Spec:
-        columns, label, header = (2, 96, 320) if self.narrow else (4, 300, 700)
+        columns, label, header = (2, 96, 225) if self.narrow else (4, 300, 700)
         return {
             "font": "sans-serif",
             "axis": {"labelFontSize": 13, "titleFontSize": 13, "labelLimit": label, "gridColor": "#dddddd"},

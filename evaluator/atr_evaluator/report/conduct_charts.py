@@ -75,7 +75,7 @@ def quarter_chart(table: FigureTable, frame: Frame) -> Chart | None:
 
 
 def cost_chart(table: FigureTable, frame: Frame) -> Chart | None:
-    rows = frame.rows(f for f in table.figures if f.measure == "cost per passed test" and f.value)
+    rows = frame.rows(f for f in table.figures if f.measure == "each pass costs" and f.value)
     if not rows:
         return None
     most = max(row["value"] for row in rows)

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
-from atr_data.timing.decisions import SittingLog
-from atr_data.timing.events import Stream
-from atr_data.timing.faults import TimingError
-from atr_data.timing.gold import Gold
-from atr_data.timing.stream_file import check_gold
 from atr_evaluator.timing.measures import content_measures, lead_measures, timing_measures
+from atr_evaluator.timing.plays import UserPlay, check_play, set_hash
 from atr_evaluator.timing.rules import COSTS, TimingRules
 from atr_evaluator.timing.sitting_view import SittingView, view_sitting, windows_of
 from atr_evaluator.timing.utility import Gain, gain_of, guess_bound, interval, utility
 from atr_evaluator.timing.windows import Matching, match_offers
-
-
-@dataclass(frozen=True, slots=True)
-class UserPlay:
-    """One user's stream and gold, and the logs of the sittings that were played; others count as silence."""
-
-    stream: Stream
-    gold: Gold
-    logs: tuple[SittingLog, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +29,8 @@ def score_sittings(plays: Iterable[UserPlay], rules: TimingRules | None = None) 
     rules = rules or TimingRules()
     scored: list[ScoredSitting] = []
     for play in plays:
-        check_gold(play.gold, play.stream)
+        check_play(play)
         logs = {log.sitting_id: log for log in play.logs}
-        if any(log.stream_sha256 != play.stream.header.sha256 for log in play.logs):
-            raise TimingError(
-                "gold_mismatch", f"a log of {play.stream.header.user_id!r} is of another stream"
-            )
         windows = windows_of(play.gold, rules)
         events = play.stream.sitting_events()
         for sitting in play.stream.header.sittings:
@@ -93,12 +75,6 @@ def score_timing(plays: Sequence[UserPlay], rules: TimingRules | None = None) ->
         "set_sha256": set_hash(ordered),
         "warnings": _warnings(timing),
     }
-
-
-def set_hash(plays: Iterable[UserPlay]) -> str:
-    """Two results may stand in one table only when these agree, and the rules."""
-    lines = sorted(f"{play.stream.header.sha256} {play.gold.header.sha256}" for play in plays)
-    return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _warnings(timing: dict[str, Any]) -> list[str]:

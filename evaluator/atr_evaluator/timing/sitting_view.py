@@ -77,7 +77,9 @@ def view_sitting(
     start, end = events[0].t_release.timestamp(), sitting.t_end.timestamp()
     first_window = bisect_left(windows, start, key=_onset)
     last_window = bisect_right(windows, end, key=_onset)
-    open_events = {event.event_id: event for event in events if not event.self_help}
+    ids = [event.event_id for event in events]
+    asked = events[ids.index(sitting.decide_from) if sitting.decide_from else 0 :]
+    open_events = {event.event_id: event for event in asked if not event.self_help}
     first: dict[str, Decision] = {}
     for decision in log.decisions if log else ():
         if decision.event_id in open_events:

@@ -16,6 +16,7 @@ from typing import Any
 from atr_data.timing.events import Stream, WorkEvent
 from atr_data.timing.gold import Gold
 from atr_evaluator.timing.measures import share
+from atr_evaluator.timing.plays import UserPlay, check_play, set_hash
 
 _CLEAR = 300.0
 _COVERAGES = (0.25, 0.5, 0.75, 1.0)
@@ -134,3 +135,22 @@ def _coverage_risk(said: Sequence[tuple[bool, Answer]]) -> list[dict[str, float]
         kept = rated[: max(1, round(coverage * len(rated)))]
         table.append({"coverage": coverage, "risk": share(sum(wrong for _, wrong in kept), len(kept))})
     return table
+
+
+def score_snapshot_plays(plays: Sequence[UserPlay]) -> dict[str, Any]:
+    """Of a set whose sittings are snapshots: an offer at its last event is a yes. With the set's hash beside
+    it. Raises TimingError `gold_mismatch` when a gold file or a log belongs to another stream."""
+    items: list[Snapshot] = []
+    answers: dict[str, Answer] = {}
+    for play in sorted(plays, key=lambda play: play.stream.header.user_id):
+        check_play(play)
+        asked = {sitting.decide_from for sitting in play.stream.header.sittings}
+        items += [item for item in snapshots(play.stream, play.gold) if item.event_id in asked]
+        for decision in (decision for log in play.logs for decision in log.decisions):
+            answers.setdefault(decision.event_id, Answer(decision.assist is not None, decision.confidence))
+    answered = sum(item.event_id in answers for item in items)
+    return {
+        **score_snapshots(items, answers),
+        "unanswered": len(items) - answered,
+        "set_sha256": set_hash(plays),
+    }

@@ -26,7 +26,7 @@ FOLDER = "{folder}"
 LIVE = "memory_live"
 """The folder, beside the store, of a server whose files are not copied."""
 
-_LAST_WORDS = 2000
+_LAST_WORDS = 800
 
 
 @dataclass(frozen=True, slots=True)

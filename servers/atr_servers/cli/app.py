@@ -20,6 +20,8 @@ from atr_data.errors import DataError
 from atr_data.reading import path_problem
 from atr_ontology import DOMAINS
 from atr_servers.cli.client_config import CLIENTS
+from atr_servers.cli.episode_options import episode_option, session_option
+from atr_servers.cli.workstream_command import workstream
 
 if TYPE_CHECKING:
     from atr_servers.environment import Environment
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _LOOPBACK = "127.0.0.1"
-_EPISODE_HELP = "A persona or episode id that ships with us, or the path of an episode file."
 
 
 class _Seconds(click.FloatRange):
@@ -76,8 +77,8 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("domain", type=click.Choice([*DOMAINS, "auto"]), default="auto")
-@click.option("--episode", metavar="EPISODE", help=f"{_EPISODE_HELP} Serves the environment of --session.")
-@click.option("--session", "session_id", metavar="ID", help="A session of the episode.")
+@episode_option("Serves the environment of --session.")
+@session_option
 @click.option("--references", type=_FILE, help="JSON list of references: serves DOMAIN without an episode.")
 @click.option("--state", type=_FILE, help="Keep the environment in this file across processes (stdio).")
 @click.option("--http", is_flag=True, help="Host many environments over HTTP instead of one over stdio.")
@@ -216,8 +217,8 @@ def _token(name: str) -> str:
 
 @cli.command()
 @click.argument("client", type=click.Choice(CLIENTS))
-@click.option("--episode", metavar="EPISODE", help=_EPISODE_HELP)
-@click.option("--session", "session_id", metavar="ID", help="A session of the episode.")
+@episode_option()
+@session_option
 @click.option("--state", type=_FILE, help="State file, for a client that starts a process per call.")
 @click.option("--url", metavar="URL", help="An environment of `serve --http`, in place of a session.")
 @click.option("--token-env", metavar="NAME", help="Variable with the token for /env, when --url needs one.")
@@ -252,7 +253,7 @@ def tools(domain: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--episode", metavar="EPISODE", required=True, help=f"{_EPISODE_HELP} Also split:NAME or all.")
+@episode_option("Also split:NAME or all.", required=True)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list, with the tools of each session.")
 def sessions(episode: str, as_json: bool) -> None:
     """List the sessions of an episode: id, type, domain, task.
@@ -263,6 +264,9 @@ def sessions(episode: str, as_json: bool) -> None:
     from atr_servers.cli.listing_commands import sessions_command
 
     sessions_command(episode, as_json=as_json)
+
+
+cli.add_command(workstream)
 
 
 def _configure_logging() -> None:

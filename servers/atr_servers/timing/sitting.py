@@ -54,6 +54,7 @@ class SittingState:
         self.sitting = stream.sitting(sitting_id)
         self.events = stream.events_of(self.sitting)
         self._places = {event.event_id: index for index, event in enumerate(self.events)}
+        self._first = self._places[self.sitting.decide_from] if self.sitting.decide_from else 0
         self._started = False
         self._place = -1
         self._decisions: dict[str, Decision] = {}
@@ -75,7 +76,7 @@ class SittingState:
     @property
     def left(self) -> int:
         """Decisions still to be made."""
-        return sum(not event.self_help for event in self.events[max(0, self._place) :])
+        return sum(not event.self_help for event in self.events[max(self._first, self._place) :])
 
     @property
     def decided(self) -> int:
@@ -155,7 +156,9 @@ class SittingState:
     def _advance(self) -> Step:
         passed: list[WorkEvent] = []
         self._place += 1
-        while self._place < len(self.events) and self.events[self._place].self_help:
+        while self._place < len(self.events) and (
+            self.events[self._place].self_help or self._place < self._first
+        ):
             passed.append(self.events[self._place])
             self._place += 1
         return Step(tuple(passed), self.current)

@@ -12,6 +12,7 @@ import pytest
 from atr_client.cell.play_episode import play_episode
 from atr_client.cell.playable import findings_of, load_playable
 from atr_data import DataError, packaged_episodes_dir
+from atr_data.select import episode_files
 from tests.support.cells import small_episode
 from tests.support.command import call
 
@@ -104,5 +105,5 @@ def test_an_error_of_order_alone_keeps_nobody_from_playing(tmp_path: Path) -> No
 
 
 def test_every_episode_that_ships_can_be_played() -> None:
-    for path in packaged_episodes_dir().glob("*.json"):
+    for path in episode_files(packaged_episodes_dir()).values():
         assert findings_of(path) == []

@@ -42,6 +42,18 @@ def test_variants_and_personas_are_completed() -> None:
     assert offered("validate", "od") == ["plain,odalys_renner"]
 
 
+def test_episodes_and_their_sessions_are_completed_for_those_who_serve_and_play_them() -> None:
+    for words in (("serve",), ("config", "codex"), ("sessions",)):
+        assert offered(*words, "--episode", "od", program="atr_servers") == ["plain,odalys_renner"]
+    assert offered("serve", "--episode", "./mine", program="atr_servers") == ["file,./mine"]
+    chosen = ("config", "codex", "--episode", "odalys_renner", "--session")
+    assert offered(*chosen, "odalys_renner_s00", program="atr_servers") == ["plain,odalys_renner_s00"]
+    nothing = ("serve", "--episode", "nobody", "--session")
+    assert offered(*nothing, "", program="atr_servers") == [""]
+    assert offered("play", "od") == ["plain,odalys_renner"]
+    assert offered("serve-episodes", "od") == ["plain,odalys_renner"]
+
+
 def test_commands_are_completed() -> None:
     assert offered("est") == ["plain,estimate"]
     assert offered("datagen", "comp") == ["plain,compile"]

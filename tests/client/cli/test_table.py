@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from atr_client.cli.results_group import FORMAT_NAMES, TABLE_NAMES
+from atr_evaluator import aggregate
+from atr_evaluator.aggregate.formats import FORMATS
 from tests.support.command import call
 from tests.support.finished_run import TESTS, VARIANTS, finished_run
 
@@ -112,6 +115,29 @@ def test_a_score_of_an_older_scorer_is_made_anew_in_memory(
     assert json.loads(path.read_text())["scorer_version"] == "0"
 
 
+def test_an_episode_that_changed_since_is_named(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The score is of an older scorer, so that the episode is read again."""
+    (episode,) = (finished_run().parent / "episodes").glob("*.json")
+    document = json.loads(episode.read_text())
+    document["rules"][0]["rule_text"] = "another"
+    changed = tmp_path / "changed" / episode.name
+    changed.parent.mkdir()
+    changed.write_text(json.dumps(document))
+    manifest = run / DEFAULT / "cell_manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"episode_path": str(changed)}))
+    (run / DEFAULT / "eval.json").unlink()
+    (row,) = tables(capsys, run, "--only", "unfinished")[0]["unfinished"]["rows"]
+    assert row["problem"] == f"{changed} has changed since the cell was run"
+
+
+def test_a_model_that_was_shown_the_answers_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run / DEFAULT / "cell_manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"privileged": True}))
+    assert "offline/asker was shown the answers" in tables(capsys, run)[1]
+
+
 def test_two_sweeps_in_one_folder_are_refused(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +152,11 @@ def test_cells_that_were_made_unlike_are_told(run: Path, capsys: pytest.CaptureF
     path = run / DEFAULT / "cell_manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"max_steps": 7}))
     assert "offline/asker were made with unlike max_steps" in tables(capsys, run)[1]
+
+
+def test_the_command_offers_what_there_is() -> None:
+    assert (FORMAT_NAMES, TABLE_NAMES) == (aggregate.FORMAT_NAMES, aggregate.TABLE_NAMES)
+    assert set(FORMATS) == set(FORMAT_NAMES)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from atr_client import run_cell, run_sweep
 from atr_client.cell.definition import Cell
 from atr_client.errors import CellAbort, ConfigError
 from atr_client.gateway.command_sessions import command_players
+from atr_client.gateway.handed_session import HandedSession
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import plan_cells
 from atr_data import Episode, load_trajectory
+from atr_memory import MemoryStore
+from atr_memory.file_tree import texts_of
 from tests.conftest import ROOT
 from tests.support.gateway import EPISODE, asker, passes, write_episode
 from tests.support.planted import planted
@@ -132,7 +136,15 @@ async def test_a_program_that_hangs_is_stopped_when_its_time_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("atr_client.gateway.command_sessions.GRACE", 0.2)
-    cell = cell_of(tmp_path, "hangs", limits={"timeout": 8})
+    call = HandedSession.call
+
+    async def last_call(place: HandedSession, *called: Any) -> Any:
+        """A program may take long to start; its time is over once it has called."""
+        place._hosted.mailbox.deadline = time.monotonic() + 0.2  # pyright: ignore[reportPrivateUsage]
+        return await call(place, *called)
+
+    monkeypatch.setattr(HandedSession, "call", last_call)
+    cell = cell_of(tmp_path, "hangs")
     await run_cell(cell)
     assert load_trajectory(cell.folder.trajectory("ZZ-GOLD-ts-0")).termination_reason == "timeout"
     told = json.loads((record_of(cell) / "command.json").read_text())
@@ -175,3 +187,33 @@ def test_presets_call_their_clients_with_what_they_need(tmp_path: Path) -> None:
         files = [path for path in invocation.folder.rglob("*") if path.is_file()]
         configured = "".join(path.read_text() for path in files) + " ".join(invocation.arguments)
         assert "http://127.0.0.1:1/play/x/mcp" in configured
+
+
+async def test_its_files_are_its_memory_and_each_test_has_a_copy_of_its_own(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "keeps a diary", "default", memory="home")
+    result = await run_cell(cell)
+    seen: dict[str, dict[str, Any]] = {}
+    for record in (cell.folder.path / "commands").iterdir():
+        seen[record.name] = json.loads((record / "attempt-1" / "stdout.txt").read_text().splitlines()[0])
+    order = [t.session_id for t in result.trajectories]
+    assert [seen[name]["diary"].count("again") for name in order] == [0, 1, 2]
+    assert all(told["told"] for told in seen.values())
+    assert cell.folder.memory.exists() and manifest_snapshot(cell)
+    test = result.trajectories[-1]
+    assert test.memory_use and test.memory_use.discarded_writes == 1
+    with MemoryStore(cell.folder.memory) as store:
+        kept = [texts_of(entry.text, store) for entry in store.all_entries()]
+    assert kept == ["again\n", "again\nagain\n"], "and none of the harness's own files"
+
+
+def manifest_snapshot(cell: Cell) -> str:
+    return json.loads(cell.folder.manifest.read_text())["memory_snapshot"]
+
+
+def test_files_as_memory_are_for_programs_and_text_that_a_model_writes_is_not(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="memory rewrite: this agent cannot write for a memory"):
+        cell_of(tmp_path, "plays", "default", memory="rewrite")
+    path = write_episode(tmp_path, short(planted(EPISODE), 1, 1))
+    config = {"name": "x", "episodes": {"select": [str(path)]}, "variants": ["atr"], "memory": "home"}
+    with pytest.raises(ConfigError, match="memory home: home is for agents that are programs"):
+        plan_cells(RunConfig.model_validate(config | {"models": ["offline/asker"]}), tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from atr_client.agents import OFFLINE_MODELS
 from atr_data import load_episode
-from atr_data.episode import Episode, LearningSession, TestSession
+from atr_data.episode import Episode, TestSession
 from atr_data.trajectory import Trajectory
 from tests.support.gateway import (
     EPISODE,
@@ -97,7 +98,7 @@ async def test_nothing_of_an_episode_as_it_ships_is_sent_but_what_its_agent_may_
     assert leaked(log, episode, *statements, *ids, desk.cell.key.cell_id) == set()
 
 
-def rule_of(session: LearningSession | TestSession) -> str:
+def rule_of(session: object) -> str:
     assert isinstance(session, TestSession)
     return session.rule_id
 
@@ -171,6 +172,30 @@ async def test_bodies_and_arguments_have_a_largest_size(tmp_path: Path) -> None:
             assert len(large.content[0].text) < 1000  # pyright: ignore[reportAttributeAccessIssue]
             done = await client.call_tool("finish_session", {})
             assert not done.is_error
+
+
+async def test_a_body_that_comes_slowly_is_ended_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atr_client.gateway.gateway_host.BODY_SECONDS", 0.3)
+    statuses: list[int] = []
+
+    async def dripping() -> AsyncGenerator[bytes]:
+        yield b'{"jsonrpc": '
+        await anyio.sleep(600)
+
+    async with hosting([desk_of(tmp_path)]) as (http, [addresses]):
+
+        async def slow() -> None:
+            answer = await http.post(addresses[""], content=dripping(), headers=MCP_HEADERS)
+            statuses.append(answer.status_code)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(slow)
+            async with over_http(http, addresses[""]) as client:
+                assert len((await client.list_tools()).tools) == 3
+    assert statuses == [408] * 8
 
 
 async def test_a_flood_is_refused_beyond_a_queue_and_the_budget_holds(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from atr_client.outputs.scoring import score_folder
+from atr_data import load_episode
 from atr_data.calls import CallRecord, read_calls
 from tests.support.gateway import (
     EPISODE,
@@ -30,6 +31,7 @@ from tests.support.gateway import (
     passes,
     running,
     scored,
+    write_episode,
 )
 from tests.support.mcp_player import McpPlayer
 
@@ -50,7 +52,7 @@ async def test_over_http_it_passes_what_it_passes_in_process(tmp_path: Path, var
 async def test_over_stdio_it_passes_what_it_passes_in_process(tmp_path: Path, variant: str, era: Any) -> None:
     arguments = ["-m", "atr_client.cli", "play", str(EPISODE), "--variant", variant]
     process = StdioServerParameters(command=sys.executable, args=[*arguments, "--outputs", str(tmp_path)])
-    async with Client(process, mode=era) as client:
+    async with Client(stdio_client(process), mode=era) as client:
         await McpPlayer(client, asker()).play()
     assert scored_again(tmp_path) == await in_process(variant)
 
@@ -175,3 +177,31 @@ def test_what_cannot_be_played_is_told_in_a_line(tmp_path: Path, options: list[s
     assert done.stderr.startswith("error: ")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("listing", [None, True])
+async def test_the_tools_of_a_memory_are_offered_and_what_they_keep_is_found(
+    tmp_path: Path, listing: bool | None
+) -> None:
+    whole = load_episode(EPISODE)
+    sessions = whole.ordered_learning_sessions()[:1]
+    short = whole.model_copy(update={"learning_sessions": sessions, "test_sessions": whole.test_sessions[:1]})
+    episode = write_episode(tmp_path, short)
+    desk = desk_of(tmp_path, "default", episode, layer="notes")
+    async with running(desk) as seat, connected(seat, all_tools=listing) as client:
+        await client.call_tool("start_episode", {})
+        begun = await client.call_tool("next_session", {})
+        assert "memory_save" in begun.content[0].text  # pyright: ignore[reportAttributeAccessIssue]
+        assert "memory_save" in [tool.name for tool in (await client.list_tools()).tools]
+        saved = await client.call_tool("memory_save", {"text": "tea, never coffee"})
+        assert not saved.is_error
+        for _ in range(3):
+            await client.call_tool("send_to_user", {"output": "Goodbye.", "reason": "done"})
+        while "test 1" not in str((await client.call_tool("next_session", {})).content):
+            await client.call_tool("send_to_user", {"output": "Goodbye.", "reason": "done"})
+        found = await client.call_tool("memory_search", {"query": "coffee"})
+        assert "tea, never coffee" in str(found.content)
+        await client.call_tool("finish_session", {})
+        await client.call_tool("next_session", {})
+    logged = [r.tool for r in read_calls(desk.cell.folder.calls) if isinstance(r, CallRecord)]
+    assert logged.count("memory_search") == 1 and scored(desk)["verified"] is True

@@ -25,6 +25,7 @@ from atr_client.gateway.human_pages import agent_routes, pages_app, person_route
 from atr_client.gateway.person import Answer, Person
 from atr_client.gateway.seat import Seat
 from atr_client.gateway.terminal import ask_at_the_terminal
+from atr_client.outputs.user_line import described_user
 from atr_data import Episode, load_episode
 from atr_user_sim import UserSimFault
 from tests.support.gateway import EPISODE, asker, connected, desk_of, manifest_of, running, write_episode
@@ -98,7 +99,9 @@ async def test_a_person_at_a_page_answers_and_rules_are_told_in_their_own_words(
     assert any(SAYS in text for text in said_by_user(desk))
     asked = [kind for kind, _ in events_of(desk)].count("cls_verdict")
     assert asked == len(notes) > 0
-    assert manifest_of(desk)["user_sim"]["make"] == "human"
+    recorded = manifest_of(desk)["user_sim"]
+    assert recorded["make"] == "human"
+    assert described_user(recorded).startswith("human, Classifier")
     rules = {rule.rule_id: rule.canonical_answer for rule in desk.cell.episode.rules}
     for kind, rule_id in events_of(desk):
         if kind == "cls_verdict" and rule_id:
@@ -112,7 +115,7 @@ async def test_a_person_at_the_agents_client_answers_by_elicitation(tmp_path: Pa
     desk.asks_through_client = True
     shown: list[str] = []
 
-    async def elicited(_: Any, params: Any) -> ElicitResult:
+    async def elicited(context: Any, params: Any) -> ElicitResult:
         shown.append(params.message)
         return ElicitResult(action="accept", content={"text": SAYS, "ends": "goodbye" in params.message})
 
@@ -131,7 +134,7 @@ async def test_a_client_that_does_not_ask_anybody_breaks_the_session_off(tmp_pat
     desk = human_desk(tmp_path)
     desk.asks_through_client = True
 
-    async def declined(*_: Any) -> ElicitResult:
+    async def declined(context: Any, params: Any) -> ElicitResult:
         return ElicitResult(action="decline")
 
     async with running(desk) as seat:

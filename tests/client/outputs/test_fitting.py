@@ -13,6 +13,7 @@ from atr_client.outputs.companion_table import LEGEND
 from atr_client.outputs.result_tables import print_results
 from atr_data.variants import VARIANTS
 from tests.client.outputs.test_validity_line import FAILED, PASSED, cell
+from tests.support.command import call
 
 MODEL = "openrouter/some-laboratory/a-model-with-a-long-name"
 
@@ -81,3 +82,20 @@ def test_variants_without_a_yardstick_share_a_line(tmp_path: Path) -> None:
     print_results(Console(file=stream, width=200), [*rows, null], tmp_path)
     assert "  default, always_ask: no rule-blind model has run on these tests" in stream.getvalue()
     assert stream.getvalue().count("no rule-blind model has run") == 1
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_an_estimate_breaks_no_word_either(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown(columns: int) -> str:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        assert call("estimate", "--config", "quickstart", "--outputs", tmp_path) == 0
+        return re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+
+    wide, narrow = shown(1000), shown(width)
+    assert set(narrow.split()) - set(re.findall(r"─+", narrow)) <= set(wide.split())
+    longest = max(len(word) for word in wide.split() if "─" not in word)
+    assert max(len(line.rstrip()) for line in narrow.splitlines()) <= max(width, longest + 4)
+    assert "always_ask" in narrow and "discounts" in narrow

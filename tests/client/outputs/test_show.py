@@ -51,7 +51,3 @@ def test_a_transcript_shows_everything_that_happened_in_order() -> None:
     positions = [text.index(part) for part in expected]
     assert positions == sorted(positions)
     assert text.endswith("\n")
-
-
-def test_a_footer_is_the_last_thing() -> None:
-    assert transcript_text(_trajectory(), "gold: yes\n").endswith("\n\ngold: yes\n")

@@ -14,7 +14,7 @@ from jsonschema import ValidationError, validate
 
 from atr_client.errors import ConfigError
 from atr_client.sweep.config_file import load_config, packaged_configs, track_of
-from atr_client.sweep.places import check_writable, episodes_folder, outputs_root
+from atr_client.sweep.folders import check_writable, episodes_folder, outputs_root
 from atr_client.sweep.plan import Overrides, plan_cells
 from tests.support.cells import small_episode
 from tests.support.command import run_cli

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from atr_client.cell.known_lines import known_lines
 from atr_client.outputs.user_line import described_user, user_line
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import plan_cells
 from atr_client.sweep.registry import offline_user_warning
-from atr_client.sweep.simulated_users import known_lines
 from atr_data import DataError, load_episode, packaged_episodes_dir
 
 EPISODE = packaged_episodes_dir() / "odalys_renner_seed000.json"

@@ -14,7 +14,7 @@ from atr_client.timing.choosers.reader import Reader
 from atr_client.timing.choosers.stumps import Boosting
 from atr_client.timing.direct import play_directly
 from atr_client.timing.playing import play_user
-from atr_client.timing.table import render_table
+from atr_client.timing.table import sitting_table
 from atr_evaluator.timing import score_timing
 from tests.support.timing_sets import generated
 
@@ -114,6 +114,6 @@ def test_the_small_learners_learn() -> None:
 async def test_results_of_different_sets_or_rules_are_not_put_in_one_table() -> None:
     one = score_timing([play_directly(Reader(), USERS[0])])
     other = score_timing([play_directly(Reader(), USERS[1])])
-    assert render_table({"a": one, "b": one}).count("\n| a |") == 1
+    assert sitting_table({"a": one, "b": one}).markdown().count("\n| a |") == 1
     with pytest.raises(ValueError, match="do not belong"):
-        render_table({"a": one, "b": other})
+        sitting_table({"a": one, "b": other})

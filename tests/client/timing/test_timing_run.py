@@ -15,7 +15,7 @@ from atr_client.models.base import ModelReply, ToolSpec
 from atr_client.timing.chooser_agent import ChooserAgent
 from atr_client.timing.choosers.reader import Reader
 from atr_client.timing.sitting_runner import SittingSettings, play_sitting
-from atr_client.timing.timing_results import conditions, report_section
+from atr_client.timing.timing_results import conditions
 from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError, load_trajectory
 from atr_data.trajectory import Message
@@ -60,11 +60,20 @@ def test_a_run_writes_cells_and_prints_a_table(
     assert manifest["complete"]
     assert manifest["cost_usd"] == 0
     assert set(manifest["prompt_hashes"]) >= {"atr_client/sitting.md", "atr_client/history_day.md"}
-    assert report_section(tmp_path / "out").startswith("## When to help")
     before = _bytes(tmp_path)
     assert call(*run) == 0
     assert "kept timing/" in capsys.readouterr().err
     assert _bytes(tmp_path) == before
+
+
+def test_a_report_has_a_section_of_the_track(small: Path, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    assert call("run", "--config", config(tmp_path, small, models=[NEVER]), "--select", "u000") == 0
+    page = tmp_path / "report.html"
+    assert call("report", tmp_path / "out", "-o", page) == 0
+    text = page.read_text("utf-8")
+    assert "<h2>When to help, and with what</h2>" in text
+    assert '<th scope="row">offline/never</th><td>0.000</td>' in text
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:

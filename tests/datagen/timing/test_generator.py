@@ -16,7 +16,7 @@ from atr_datagen.timing.base import compile_base
 from atr_datagen.timing.generate import decide, generate, write_set
 from atr_datagen.timing.halves import content_words, halves
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, load_lexicon
-from atr_datagen.timing.settings import Settings
+from atr_datagen.timing.settings import PUBLIC_SALT, Settings
 from tests.support.timing_sets import generated
 
 LEXICON = load_lexicon()
@@ -102,12 +102,13 @@ def test_the_target_is_rarely_the_file_last_in_focus() -> None:
 
 
 def test_application_category_tells_nothing_of_the_kind() -> None:
-    """Within one role, the share of each category is the same for every kind of scene, up to chance."""
+    """Within one role, the share of each category is the same for every kind of scene, up to chance. An
+    application stays in front for a while, so only the first event of each scene is counted."""
     user = generated(1)[0]
     category = {event.event_id: event.app_category for event in user.stream.events}
     by_kind: dict[str, list[str]] = {}
     for scene in user.gold.scenes:
-        by_kind.setdefault(scene.kind, []).extend(category[event_id] for event_id in scene.event_ids)
+        by_kind.setdefault(scene.kind, []).append(category[scene.event_ids[0]])
     everything = [one for group in by_kind.values() for one in group]
     names = sorted(set(everything))
     expected = {name: everything.count(name) / len(everything) for name in names}
@@ -193,17 +194,46 @@ def test_too_few_self_help_events_are_refused() -> None:
         list(generate(settings, users=1))
 
 
-def test_a_private_set_needs_its_own_salt_and_lexicon(tmp_path: Path) -> None:
-    with pytest.raises(TimingError, match="never published"):
-        next(generate(Settings(split="private")))
-    with pytest.raises(TimingError, match="never published"):
-        next(generate(Settings(split="private", salt="secret")))
-    lexicon = tmp_path / "lexicon"
-    shutil.copytree(PUBLIC_LEXICON, lexicon)
-    made = next(generate(Settings(split="private", salt="secret"), lexicon_folder=lexicon))
+def private_lexicon(folder: Path) -> Path:
+    """The published one with every wording of an attribute spelled backwards."""
+    shutil.copytree(PUBLIC_LEXICON, folder)
+    for path in folder.glob("*.txt"):
+        if path.stem not in ("kinds", "queries", "work"):
+            lines = path.read_text("utf-8").splitlines()
+            turned = [line if line.startswith("[") else line[::-1].strip() for line in lines]
+            path.write_text("\n".join(turned) + "\n", encoding="utf-8")
+    return folder
+
+
+SECRET = "not-a-published-salt"
+
+
+def test_a_private_set_tells_its_salt_nowhere(tmp_path: Path) -> None:
+    folder = private_lexicon(tmp_path / "lexicon")
+    made = next(generate(Settings(split="private", salt=SECRET), lexicon_folder=folder))
     assert made.gold.header.salt is None
     assert made.gold.header.salt_digest
-    assert "secret" not in made.stream.model_dump_json() + made.gold.model_dump_json()
+    assert SECRET not in made.stream.model_dump_json() + made.gold.model_dump_json()
+    assert "not-a-published" not in str(made.stream.header.source)
+
+
+@pytest.mark.parametrize(
+    ("salt", "words", "said"),
+    [
+        (PUBLIC_SALT, True, "salt of at least 16"),
+        ("short", True, "salt of at least 16"),
+        (SECRET, False, "is in the public one"),
+    ],
+)
+def test_a_private_set_needs_its_own_salt_and_words(
+    tmp_path: Path, salt: str, words: bool, said: str
+) -> None:
+    folder = private_lexicon(tmp_path / "lexicon") if words else tmp_path / "lexicon"
+    if not words:
+        shutil.copytree(PUBLIC_LEXICON, folder)
+    with pytest.raises(TimingError, match=said) as caught:
+        next(generate(Settings(split="private", salt=salt), lexicon_folder=folder))
+    assert caught.value.code == "bad_config"
 
 
 @pytest.mark.parametrize(
@@ -219,6 +249,7 @@ def test_a_private_set_needs_its_own_salt_and_lexicon(tmp_path: Path) -> None:
             "known intents",
         ),
         ("queries.txt", "[follow_up]", "[other]", "follow_up"),
+        ("work.txt", "[ide looks]", "[ide stares]", "ide looks"),
     ],
 )
 def test_a_lexicon_that_falls_short_is_refused(

@@ -93,7 +93,7 @@ def test_a_score_is_held_against_the_best_rule_blind_one() -> None:
 def test_the_cost_of_a_point(costs: Sequence[float | None], total: str, each: str) -> None:
     cells = [scored(results(1, 1), persona=f"p{n}", cost_usd=c, paid=True) for n, c in enumerate(costs)]
     found = table("accuracy", *cells)
-    assert (figure(found, "cost").text, figure(found, "cost per passed test").text) == (total, each)
+    assert (figure(found, "cost").text, figure(found, "each pass costs").text) == (total, each)
 
 
 def test_the_classes_sum_to_all_tests() -> None:
@@ -148,6 +148,16 @@ def test_asking_is_told_as_it_went_on() -> None:
         "-",
         "-",
     ]
+
+
+def test_how_sessions_ended() -> None:
+    ends = {"learning": {"task_complete": 3, "max_steps": 1}, "test": {"agent_stop": 2}}
+    found = table("endings", scored(results(1, 1), metrics={"termination_breakdown": ends}))
+    assert {f.measure: f.short for f in found.figures} == {
+        "learning: max_steps": "25.0 (4)",
+        "learning: task_complete": "75.0 (4)",
+        "test: agent_stop": "100.0 (2)",
+    }
 
 
 def test_trials_are_pooled_for_pass_at_k_alone() -> None:

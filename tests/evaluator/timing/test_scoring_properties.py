@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from atr_data.timing import Assist, Need, Scene
@@ -16,6 +16,7 @@ RULES = TimingRules(resamples=20)
 MOMENTS = list(range(0, 1200, 40))
 STREAM = tiny_stream([event(at) for at in MOMENTS], end=1300)
 Part = tuple[Need, Scene | None]
+QUIET = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -40,6 +41,7 @@ def scored(parts: list[Part], given_offers: dict[str, Assist]) -> dict[str, Any]
     return score_timing([UserPlay(STREAM, tiny_gold(STREAM, *parts), (log,))], RULES)
 
 
+@QUIET
 @given(wishes(), offers, st.randoms())
 def test_order_is_of_no_account(parts: list[Part], made: dict[str, Assist], chance: random.Random) -> None:
     mixed_parts, mixed = list(parts), list(made.items())
@@ -50,6 +52,7 @@ def test_order_is_of_no_account(parts: list[Part], made: dict[str, Assist], chan
     assert {k: v for k, v in one.items() if k != hashes} == {k: v for k, v in other.items() if k != hashes}
 
 
+@QUIET
 @given(wishes(), offers)
 def test_counts_add_up_and_are_never_negative(parts: list[Part], made: dict[str, Assist]) -> None:
     one = scored(parts, made)
@@ -61,6 +64,7 @@ def test_counts_add_up_and_are_never_negative(parts: list[Part], made: dict[str,
     assert one["utility"] <= 1
 
 
+@QUIET
 @given(wishes(), offers, st.sampled_from(MOMENTS))
 def test_an_offer_that_meets_one_more_need_never_lowers_f1(
     parts: list[Part], made: dict[str, Assist], at: int
@@ -72,6 +76,7 @@ def test_an_offer_that_meets_one_more_need_never_lowers_f1(
         assert after["F1_T"] >= before["F1_T"]
 
 
+@QUIET
 @given(wishes(), offers, st.sampled_from(MOMENTS))
 def test_an_offer_that_nobody_wanted_never_raises_utility(
     parts: list[Part], made: dict[str, Assist], at: int
@@ -91,7 +96,7 @@ def test_an_offer_that_nobody_wanted_never_raises_utility(
     assert after["false_alarms"] == before["false_alarms"] + 1
 
 
-@settings(max_examples=20)
+@QUIET
 @given(wishes(), offers)
 def test_equal_inputs_give_equal_results(parts: list[Part], made: dict[str, Assist]) -> None:
     assert scored(parts, made) == scored(parts, made)

@@ -21,12 +21,26 @@ class Oracle:
 
     def begin(self, user: User, sitting: Sitting) -> None:
         windows = windows_of(user.gold, self._rules)
+        if sitting.decide_from:
+            self._needs = _need_after(user, sitting.decide_from)
+            return
         view = view_sitting(sitting, user.stream.events_of(sitting), windows, None)
         self._needs = {event_id: window.need for event_id, window in best_moments(view).items()}
 
     def decide(self, event: Seen, seen: Sequence[Seen]) -> Assist | None:
         need = self._needs.get(event.event_id)
         return None if need is None else right_help(need)
+
+
+def _need_after(user: User, event_id: str) -> dict[str, Need]:
+    """The need that a single moment comes just before, if it does."""
+    ordinary = [event for event in user.stream.events if not event.self_help]
+    place = next(n for n, event in enumerate(ordinary) if event.event_id == event_id)
+    until = ordinary[place + 1].t_release if place + 1 < len(ordinary) else None
+    for need in user.gold.needs:
+        if need.t_onset > ordinary[place].t_release and (until is None or need.t_onset <= until):
+            return {event_id: need}
+    return {}
 
 
 def right_help(need: Need) -> Assist:

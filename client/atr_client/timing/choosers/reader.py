@@ -48,6 +48,8 @@ class Reader:
                 self._intents.setdefault(scene.kind, Counter[Intent]())[intent] += 1
         later = start - timedelta(seconds=1)
         self._cues = {scene.event_ids[-1]: scene for scene in user.gold.scenes if scene.t_onset > later}
+        if sitting.decide_from:
+            self._cues = _open_scene(user, sitting.decide_from)
 
     def decide(self, event: Seen, seen: Sequence[Seen]) -> Assist | None:
         scene = self._cues.get(event.event_id)
@@ -73,6 +75,13 @@ class Reader:
         else:
             after = _posterior(faces, [1.0] * len(faces), past)
         return sum(p * _rate(face, scene) for p, face in zip(after, faces, strict=True))
+
+
+def _open_scene(user: User, event_id: str) -> dict[str, Scene]:
+    """The scene that was told last before a single moment, as its cue."""
+    at = next(event.t_release for event in user.stream.events if event.event_id == event_id)
+    told = [scene for scene in user.gold.scenes if scene.t_cue <= at]
+    return {event_id: max(told, key=lambda scene: scene.t_cue)} if told else {}
 
 
 def help_with(scene: Scene, intent: Intent) -> Assist:

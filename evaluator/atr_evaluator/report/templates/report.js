@@ -17,7 +17,7 @@
     ["loss_class", "Class", (row) => row[6]],
     ["ended", "Ended", (row) => row[7]],
   ];
-  const COLUMNS = ["Session", "Model", "Variant", "Domain", "Check type", "Outcome", "Class", "Steps", "Calls", "Asks", "Hits"];
+  const COLUMNS = ["Session", "Outcome", "Class", "Variant", "Model", "Domain", "Check type", "Steps", "Calls", "Asks", "Hits"];
 
   function cellOf(row) { return data.cells[row[0]]; }
   function address(row) { return "#session=" + encodeURIComponent(cellOf(row)[0] + "/" + row[1]); }
@@ -88,9 +88,11 @@
     const body = document.createDocumentFragment();
     for (const row of shown.slice(0, visible)) {
       const line = element("tr"), own = cellOf(row), first = element("th", null, { scope: "row" });
-      first.append(element("a", row[1], { href: address(row) }));
+      const link = element("a", null, { href: address(row) });
+      for (const part of row[1].split(/(?<=_)/)) link.append(part, element("wbr"));
+      first.append(link);
       line.append(first);
-      const cells = [own[3], own[2], row[3], row[4], row[5], row[6], row[8], row[9], row[10] || "", row[11] || ""];
+      const cells = [row[5], row[6], own[2], own[3], row[3], row[4], row[8], row[9], row[10] || "", row[11] || ""];
       for (const value of cells) line.append(element("td", value));
       if (address(row) === location.hash) line.setAttribute("aria-current", "true");
       body.append(line);

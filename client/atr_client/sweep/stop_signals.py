@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
-_STOPPING = (signal.SIGTERM, signal.SIGHUP)
+STOPPING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class Told:
 
 async def cancel_on_signal(scope: anyio.CancelScope, told: Told) -> None:
     """Cancels a scope at the first SIGTERM or SIGHUP. One that `nohup` made ignored stays ignored."""
-    wanted = [one for one in _STOPPING if signal.getsignal(one) is not signal.SIG_IGN]
+    wanted = [one for one in STOPPING if signal.getsignal(one) is not signal.SIG_IGN]
     if not wanted or threading.current_thread() is not threading.main_thread():
         return
     with anyio.open_signal_receiver(*wanted) as signals:

@@ -1,0 +1,252 @@
+"""Trajectories and call logs for readers that need little of them, such as the score.
+
+What is read here is checked as the full readers check it; a text that nobody asks for is only held to be one.
+Whatever does not fit is read again by the full reader, which decides and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import msgspec
+from msgspec import Meta, Raw, Struct, field
+
+from atr_data.calls import LogRecord, read_calls
+from atr_data.errors import DataError
+from atr_data.limits import check_arguments
+from atr_data.load import trajectory_in
+from atr_data.reading import MAX_NESTING, StrPath, read_bytes
+from atr_data.trajectory import EventKind, Trajectory, spoken
+from atr_data.usage import Usage
+
+_NULL, _QUOTE = Raw(b"null"), ord('"')
+_LARGEST = 2**63 - 1
+_SHORT = 2**16
+"""Characters of arguments that are below the limit on their bytes however they are written."""
+
+_LEVELS_AROUND = 10
+_PLAIN = (str, bool, float)
+
+Int = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
+"""A larger one is left to the full reader."""
+
+
+class _Call(Struct, gc=False):
+    id: str
+    name: str
+    arguments: dict[str, Any] = {}
+    requestor: Literal["assistant", "user"] = "assistant"
+    parse_error: str | None = None
+    raw_arguments: str | None = None
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        if _is_flat(self.arguments) and _length(self.arguments) < _SHORT:
+            return self.arguments
+        return {} if check_arguments(self.arguments) else self.arguments
+
+    def text(self, argument: str) -> str:
+        return spoken(self.arguments.get(argument))
+
+
+class _Message(Struct, gc=False):
+    role: Literal["system", "user", "assistant", "tool"]
+    tool_calls: list[_Call] | None = None
+    tool_call_id: str | None = None
+    tool_error: bool | None = None
+    turn_idx: Int = 0
+    written: Raw = field(default=_NULL, name="content")
+
+    @property
+    def content(self) -> str | None:
+        return msgspec.json.decode(self.written)
+
+
+class _Event(Struct, gc=False):
+    kind: EventKind
+    turn_idx: Int
+    was_hook_rescued: bool = False
+    route: Literal["rule", "task"] | None = None
+    is_strict_rule_question: bool | None = None
+    rule_id: str | None = None
+    cls_status: Literal["hit", "miss", "error"] | None = None
+    attempt_idx: Int | None = None
+    duplicate_count: Int | None = None
+    cls_error: bool = False
+    output: str | None = None
+    question: str | None = None
+
+
+class _Usage(Struct, gc=False):
+    prompt_tokens: Int | None = 0
+    completion_tokens: Int | None = 0
+    total_tokens: Int | None = 0
+    cached_tokens: Int | None = 0
+    prompt_cache_hit_tokens: Int | None = 0
+    reasoning_tokens: Int | None = 0
+    calls: Int | None = 0
+    calls_without_usage: Int | None = 0
+    cost_usd: float | None = None
+    estimated_usd: float | None = None
+
+
+class _MemoryUse(Struct, gc=False):
+    pushed_characters: Int = 0
+    tool_calls: Int = 0
+    returned_characters: Int = 0
+    seconds: float = 0.0
+    stored_bytes: Int = 0
+    discarded_writes: Int = 0
+
+
+class _Retention(Struct, gc=False):
+    stored: bool | None = None
+    findable: bool | None = None
+
+
+_COUNTS = _Usage.__struct_fields__[:8]
+
+
+class _Retention(Struct, gc=False):
+    stored: bool | None = None
+    findable: bool | None = None
+
+
+class _MemoryUse(Struct, gc=False):
+    pushed_characters: Int = 0
+    tool_calls: Int = 0
+    returned_characters: Int = 0
+    seconds: float = 0.0
+    stored_bytes: Int = 0
+    discarded_writes: Int = 0
+
+
+class _Trajectory(Struct, gc=False):
+    session_id: str
+    session_type: Literal["learning", "test"]
+    agent_variant: str
+    messages: list[_Message] = []
+    termination_reason: str = "agent_stop"
+    termination_subreason: str | None = None
+    step_count: Int = 0
+    duration_seconds: float = 0.0
+    interaction_events: list[_Event] = []
+    reply_faults: dict[str, Int] = {}
+    context_sha256: str | None = None
+    rule_readable: bool | None = None
+    retention: _Retention | None = None
+    memory_use: _MemoryUse | None = None
+    written_usage: dict[str, _Usage] = field(default_factory=dict[str, _Usage], name="token_usage")
+
+    @property
+    def token_usage(self) -> dict[str, Usage]:
+        return {role: _usage(counted) for role, counted in self.written_usage.items()}
+
+
+class _Record(Struct, gc=False, tag_field="record"):
+    attempt: Int
+    session_id: str
+    session_type: Literal["learning", "test"]
+    variant: str
+
+
+class _Start(_Record, tag="session_start", gc=False):
+    record = "session_start"
+
+
+class _End(_Record, tag="session_end", gc=False):
+    record = "session_end"
+
+
+class _Logged(_Record, tag="call", gc=False, kw_only=True):
+    record = "call"
+
+    turn_idx: Int
+    call_id: str
+    caller: Literal["agent", "harness"]
+    server: str
+    tool: str
+    arguments: dict[str, Any]
+    result: str
+    is_error: bool
+    seconds: float
+    note: str | None = None
+    raw_arguments: str | None = None
+
+
+_TRAJECTORY = msgspec.json.Decoder(_Trajectory)
+_RECORD = msgspec.json.Decoder(_Start | _End | _Logged)
+
+
+def skim_trajectory(path: StrPath, content: bytes) -> Trajectory:
+    """The transcript in the content of a file, to be read from and not to be changed or written: it has what
+    a score reads of a Trajectory under the same names, and nothing else. Raises DataError as load_trajectory
+    does, and where a text of a message that is not read here is none, so does whoever asks for it later."""
+    try:
+        content.decode()
+        skimmed = _TRAJECTORY.decode(content)
+        whole = all(_is_whole(message) for message in skimmed.messages)
+    except (ValueError, RecursionError):
+        whole = False
+    if not whole:
+        return trajectory_in(content, Path(path))
+    return cast(Trajectory, skimmed)  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def skim_calls(path: StrPath) -> Iterable[LogRecord]:
+    """The records of a call log, to be read from and not to be changed or written. Raises DataError as
+    read_calls does."""
+    try:
+        content = read_bytes(path)
+        content.decode()
+        found = _RECORD.decode_lines(content[: content.rfind(b"\n") + 1])
+        whole = all(not isinstance(one, _Logged) or _is_usable(one.arguments) for one in found)
+    except (DataError, ValueError, RecursionError):
+        return read_calls(path)
+    return cast("list[LogRecord]", found) if whole else read_calls(path)
+
+
+def _is_whole(message: _Message) -> bool:
+    text = bytes(message.written)
+    if text[0] != _QUOTE and text != b"null":
+        return False
+    return all(_is_usable(call.arguments) for call in message.tool_calls or ())
+
+
+def _is_usable(arguments: dict[str, Any]) -> bool:
+    return _is_flat(arguments) or _is_bounded(arguments, 0)
+
+
+def _is_flat(arguments: dict[str, Any]) -> bool:
+    """Texts, numbers and truth values alone, none of them beyond the limits of the full reader."""
+    return all(
+        value is None
+        or isinstance(value, str | bool | float)
+        or (isinstance(value, int) and _is_small(value))
+        for value in arguments.values()
+    )
+
+
+def _length(arguments: dict[str, Any]) -> int:
+    texts = sum(len(value) for value in arguments.values() if type(value) is str)
+    return texts + sum(map(len, arguments)) + 8 * len(arguments)
+
+
+def _is_bounded(value: object, level: int) -> bool:
+    if isinstance(value, dict):
+        value = list(cast("dict[str, object]", value).values())
+    if isinstance(value, list):
+        below = cast("list[object]", value)
+        return level < MAX_NESTING - _LEVELS_AROUND and all(_is_bounded(one, level + 1) for one in below)
+    return not isinstance(value, int) or _is_small(value)
+
+
+def _is_small(number: int) -> bool:
+    return -_LARGEST <= number <= _LARGEST
+
+
+def _usage(counted: _Usage) -> Usage:
+    counts = {name: getattr(counted, name) or 0 for name in _COUNTS}
+    return Usage(**counts, cost_usd=counted.cost_usd, estimated_usd=counted.estimated_usd)

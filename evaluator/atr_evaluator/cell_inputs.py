@@ -1,0 +1,78 @@
+"""The files that a score is made from: each read once, digested and taken in."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from pathlib import Path
+
+from atr_data.episode import Episode
+from atr_data.errors import DataError
+from atr_data.reading import read_bytes
+from atr_data.skimming import skim_trajectory
+from atr_data.trajectory import Trajectory
+
+logger = logging.getLogger(__name__)
+
+
+class InputsDigest:
+    """SHA-256 over the episode, the variant and the files that a score is made from. The parts carry their
+    length, so that no two inputs run together; a file that cannot be read counts as empty."""
+
+    def __init__(self, episode: Episode, variant: str | None) -> None:
+        self._digest = hashlib.sha256()
+        self._add(episode.model_dump_json().encode())
+        self._add((variant or "").encode())
+
+    def add(self, path: Path, content: bytes) -> None:
+        self._add(os.fsencode(path.name))
+        self._add(content)
+
+    @property
+    def text(self) -> str:
+        return self._digest.hexdigest()
+
+    def _add(self, part: bytes) -> None:
+        self._digest.update(len(part).to_bytes(8, "big"))
+        self._digest.update(part)
+
+
+class ReadTrajectories:
+    """The trajectories of a cell that can be parsed, by the name of their file; the others are told in
+    `errors`. Raises DataError when there is no folder of them."""
+
+    def __init__(self, cell_dir: Path, digest: InputsDigest | None) -> None:
+        self.parsed: dict[str, Trajectory] = {}
+        self.errors: list[dict[str, str]] = []
+        for path in trajectory_paths(cell_dir):
+            self._read(path, digest)
+
+    def _read(self, path: Path, digest: InputsDigest | None) -> None:
+        content = b""
+        try:
+            content = read_bytes(path)
+            self.parsed[path.stem] = skim_trajectory(path, content)
+        except DataError as error:
+            logger.warning("%s is skipped: %s", path, error.reason)
+            reason = f"{error.key}: {error.reason}" if error.key else error.reason
+            self.errors.append({"file": path.name, "reason": reason})
+        finally:
+            if digest is not None:
+                digest.add(path, content)
+
+
+def trajectory_paths(cell_dir: Path) -> list[Path]:
+    """Raises DataError when a cell has no folder for them."""
+    folder = cell_dir / "trajectories"
+    if not folder.is_dir():
+        raise DataError("there is no such folder; a cell that ran has one", path=folder)
+    return sorted(folder.glob("*.json"))
+
+
+def content_of(path: Path) -> bytes:
+    """What cannot be read counts as empty; it is among the parse errors."""
+    try:
+        return read_bytes(path)
+    except DataError:
+        return b""

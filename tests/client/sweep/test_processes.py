@@ -1,0 +1,172 @@
+"""A sweep in several processes makes the same files, however often it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atr_data.calls import read_calls
+from atr_evaluator import finished_attempts
+from tests.conftest import ROOT
+from tests.support.command import write_config
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forks, which are for Linux")
+
+# One program that is imported once and forks a sweep for each of its lives.
+LIVES = """
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from atr_client.cell.cell_runner import is_busy
+from atr_client.cell.definition import CellOptions
+from atr_client.cell.progress import Silent
+from atr_client.sweep.cell_queue import CellQueue
+from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.processes import Workers
+from atr_client.sweep.sweep_runner import SweepReport
+
+from tests.support.cells import Player, small_cell
+
+outputs, kills = Path(sys.argv[1]), int(sys.argv[2])
+chance = random.Random(11)
+
+
+def cells():
+    options = CellOptions(test_sessions=3)
+    return [
+        small_cell(
+            outputs, persona=f"p{n}", player=Player("atr", seconds=0.03), options=options, learning=4, tests=5
+        )
+        for n in range(4)
+    ]
+
+
+def live():
+    planned = cells()
+    report = SweepReport([cell.key for cell in planned])
+    workers = Workers(planned, CellQueue(planned, 4))
+    workers.start(2, ModelClients())
+    workers.play(Silent(), report, print)
+    return report.exit_code
+
+
+interrupted = 0
+for _ in range(kills):
+    life = os.fork()
+    if not life:
+        os._exit(live())
+    time.sleep(chance.uniform(0.0, 0.15))
+    os.kill(life, signal.SIGKILL)
+    _, status = os.waitpid(life, 0)
+    interrupted += os.WIFSIGNALED(status)
+    deadline = time.monotonic() + 10
+    while any(is_busy(cell.folder) for cell in cells()) and time.monotonic() < deadline:
+        time.sleep(0.002)
+print(interrupted, live(), flush=True)
+"""
+KILLS = 50
+
+
+def _tree(outputs: Path) -> dict[str, Any]:
+    """All files of a run without their times; of a call log what counts of it."""
+    return {
+        str(path.relative_to(outputs)): _content(path)
+        for path in sorted(outputs.rglob("*"))
+        if path.is_file() and "_summary" not in path.parts and path.name not in ("run.log", ".lock")
+    }
+
+
+def _content(path: Path) -> Any:
+    match path.name:
+        case "calls.jsonl":
+            attempts = finished_attempts(read_calls(path))
+            fields = {"seconds", "attempt"}
+            return {
+                name: sorted(call.model_dump_json(exclude=fields) for call in attempt.calls)
+                for name, attempt in attempts.items()
+            }
+        case "cell_manifest.json" | "_cell_done.json" | "eval.json":
+            return _timeless(json.loads(path.read_text()))
+    if path.parent.name == "trajectories":
+        return _timeless(json.loads(path.read_text()))
+    return [line for line in path.read_text().splitlines() if " steps, " not in line]
+
+
+def _timeless(value: Any) -> Any:
+    files = ("created_at", "updated_at", "duration_sec", "duration_stats", "inputs_sha256", "runs_dir")
+    times = (*files, "timestamp", "seconds", "duration_seconds")
+    if isinstance(value, dict):
+        return {key: _timeless(item) for key, item in value.items() if key not in times}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def _lives(outputs: Path, kills: int) -> list[int]:
+    done = subprocess.run(
+        [sys.executable, "-c", LIVES, str(outputs), str(kills)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_fifty_kills_leave_what_an_undisturbed_sweep_leaves(tmp_path: Path) -> None:
+    interrupted, exit_code = _lives(tmp_path / "killed", KILLS)
+    assert exit_code == 0
+    assert interrupted >= 10, "too few of the kills met a sweep under way"
+    assert _lives(tmp_path / "undisturbed", 0) == [0, 0]
+    killed, undisturbed = _tree(tmp_path / "killed"), _tree(tmp_path / "undisturbed")
+    assert killed.keys() == undisturbed.keys()
+    for name, content in undisturbed.items():
+        assert killed[name] == content, name
+    assert len([name for name in killed if "trajectories" in name]) == 4 * 9
+
+
+def _run(outputs: Path, config: Path, processes: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "atr_client.cli", "run", "--config", str(config)]
+    options = ["--outputs", str(outputs), "--set", f"processes={processes}", "--no-progress"]
+    return subprocess.Popen([*command, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_request_to_stop_reaches_every_process_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    chosen = {"models": ["offline/naive"], "variants": ["atr", "default"], "limits": {"cells": 2}}
+    config, outputs = write_config(tmp_path, **chosen), tmp_path / "o"
+    kept: dict[str, str] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = _run(outputs, config, 2)
+        deadline = time.monotonic() + 60
+        while len(_trajectories(outputs)) <= len(kept) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(process.pid, number)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "run the same command to resume" in told
+        assert len(children) == 2
+        assert not any(Path(f"/proc/{child}").exists() for child in children)
+        now = _trajectories(outputs)
+        assert kept.items() <= now.items()
+        kept = now
+    again = _run(outputs, config, 2)
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    assert kept.items() <= _trajectories(outputs).items()
+    assert len(list(outputs.rglob("_cell_done.json"))) == 2
+
+
+def _trajectories(outputs: Path) -> dict[str, str]:
+    return {str(path): path.read_text() for path in outputs.rglob("trajectories/*.json")}
