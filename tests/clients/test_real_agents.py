@@ -36,18 +36,18 @@ SPOILED = ROOT / "tests" / "clients" / "spoiled.py"
 FRAMEWORKS = ROOT / ".clients" / "python" / "bin" / "python"
 
 
-def program(name: str, model: str) -> Callable[[str], dict[str, Any]]:
+def program(example: str, model: str) -> Callable[[str], dict[str, Any]]:
     """The entry of an example on a Python framework, with the provider at some address."""
     return lambda provider: {
-        "id": f"cmd/{name}",
-        "command": [str(FRAMEWORKS), str(ROOT / "examples" / f"play_with_{name}.py"), model, "{url}"],
+        "id": f"cmd/{Path(example).stem.removeprefix('play_with_')}",
+        "command": [str(FRAMEWORKS), str(ROOT / "examples" / example), model, "{url}"],
         "environment": {**OFFLINE, "OPENAI_BASE_URL": f"{provider}/v1", "OPENAI_API_KEY": "no-key"},
     }
 
 
 PROGRAMS = {
-    "pydantic_ai": program("pydantic_ai", "openai-responses:gpt-5.4"),
-    "openai_agents": program("openai_agents", "gpt-5.4"),
+    "pydantic_ai": program("play_with_pydantic_ai.py", "openai-responses:gpt-5.4"),
+    "openai_agents": program("play_with_openai_agents.py", "gpt-5.4"),
 }
 VARIANTS = ["atr", "oracle_target"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from atr_data import load_episode
 from atr_ontology import load_ontology
 from atr_servers.cli.app import main
 from tests.conftest import ROOT
@@ -126,7 +127,8 @@ ODALYS = str(ROOT / "data" / "episodes" / "odalys_renner_seed000.json")
 @pytest.mark.parametrize("name", ["odalys_renner", "odalys_renner_seed000", "odalys*", ODALYS])
 def test_an_episode_is_named_as_atr_client_names_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "sessions", "--episode", name)
-    assert out.startswith("odalys_renner_s00\tlearning\treservation\tMy reading glasses have had it\n")
+    first = load_episode(ODALYS).ordered_learning_sessions()[0]
+    assert out.startswith(f"odalys_renner_s00\tlearning\t{first.domain}\t{first.reason_for_call}\n")
     _, block, _ = run(capsys, "config", "generic", "--episode", name, "--session", "odalys_renner_s00")
     assert json.loads(block)["args"][3] == ODALYS
 

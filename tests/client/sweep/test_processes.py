@@ -106,7 +106,7 @@ def _content(path: Path) -> Any:
 
 def _timeless(value: Any) -> Any:
     files = ("created_at", "updated_at", "duration_sec", "duration_stats", "inputs_sha256", "runs_dir")
-    times = (*files, "timestamp", "seconds", "duration_seconds")
+    times = (*files, "timestamp", "seconds", "milliseconds", "duration_seconds")
     if isinstance(value, dict):
         return {key: _timeless(item) for key, item in value.items() if key not in times}
     return [_timeless(item) for item in value] if isinstance(value, list) else value

@@ -31,7 +31,7 @@ class OfflineClassifier:
         folder: Path = WEIGHTS,
     ) -> None:
         self._encoder = encoder
-        self._lines = lines or {}
+        self._lines = {} if lines is None else lines
         self._folder = folder
         self._pools: dict[tuple[PoolRule, ...], _Prepared] = {}
 
@@ -83,7 +83,7 @@ def described(question: str, pool: KnownPool) -> Columns:
 def offline_classifier(
     comparison: TextComparison | None = None, lines: Mapping[str, RuleLines] | None = None
 ) -> OfflineClassifier:
-    """By default the better one that is installed. Raises ImportError, which names what to install."""
+    """By default lexical. Raises ImportError, which names what to install."""
     return OfflineClassifier(offline_encoder(comparison or "lexical"), lines)
 
 
