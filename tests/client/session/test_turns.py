@@ -25,6 +25,7 @@ from atr_data.calls import CallLog, CallRecord, read_calls
 from atr_data.episode import Episode
 from atr_data.trajectory import Message, ToolCall, Trajectory
 from atr_servers import build_server
+from atr_user_sim.interface import SimulatedUser, SimulatorReply, UserTurn
 from tests.support.cells import small_episode
 
 FILE = {"id": "fil_1", "type": "file", "attributes": {"name": "scan.pdf", "file_type": "pdf"}}
@@ -309,8 +310,37 @@ async def test_five_turns_without_a_productive_call_end_a_learning_session(body:
     assert trajectory.step_count == 5
 
 
-async def learn(turns: Sequence[Sequence[str]], bad: str = "error") -> Trajectory:
-    """A learning session with as many steps as turns; a turn calls tools that are `good` or `bad`."""
+@pytest.mark.parametrize(("sends", "counted"), [(1, []), (2, [1]), (3, [2])])
+async def test_what_is_said_again_in_one_turn_is_counted(sends: int, counted: list[int]) -> None:
+    trajectory = await learn([["send_to_user"] * sends])
+    found = [e.duplicate_count for e in trajectory.interaction_events if e.kind == "stu_duplicate_same_turn"]
+    assert found == counted
+
+
+class Impatient:
+    """A user for whom everything is done once she hears anything."""
+
+    async def open(self) -> SimulatorReply:
+        return SimulatorReply("Please see to my files.", "continue")
+
+    async def hear(self, **_: Any) -> UserTurn:
+        return UserTurn("", True, (), {})
+
+
+async def test_text_beside_the_channel_reaches_the_user_who_may_end_the_session() -> None:
+    trajectory = await learn([[]], text="That is all done.", user=Impatient())
+    assert (trajectory.termination_reason, trajectory.termination_subreason) == ("task_complete", None)
+    assert "off_protocol_ask" in [event.kind for event in trajectory.interaction_events]
+
+
+async def learn(
+    turns: Sequence[Sequence[str]],
+    bad: str = "error",
+    text: str | None = None,
+    user: SimulatedUser | None = None,
+) -> Trajectory:
+    """A learning session with as many steps as turns; a turn calls tools that are `good` or `bad`, or says
+    `text`."""
 
     class Tools:
         async def tools(self) -> Sequence[ToolSpec]:
@@ -322,7 +352,10 @@ async def learn(turns: Sequence[Sequence[str]], bad: str = "error") -> Trajector
             return ToolOutcome(bad, bad == "error")
 
     replies = [
-        ModelReply(tool_calls=[ToolCall(id=f"c{turn}_{n}", name=name) for n, name in enumerate(names)])
+        ModelReply(
+            content=text,
+            tool_calls=[ToolCall(id=f"c{turn}_{n}", name=name) for n, name in enumerate(names)],
+        )
         for turn, names in enumerate(turns)
     ]
     episode = small_episode(learning=1, tests=0)
@@ -333,7 +366,7 @@ async def learn(turns: Sequence[Sequence[str]], bad: str = "error") -> Trajector
         variant="default",
         model=Script(*replies),
         memory_context=None,
-        user=offline_users()(episode, session),
+        user=user or offline_users()(episode, session),
         environment=Tools(),
         settings=SessionSettings(max_steps=len(turns)),
     )
