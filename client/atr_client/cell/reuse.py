@@ -31,7 +31,7 @@ def look_up(
     *,
     variant: str,
     memory: SessionMemory,
-    compatible: bool = False,
+    compatible: bool,
 ) -> OnDisk:
     """A file is reused when it is whole, ended without a fault, holds this session of this variant with the
     memory it would see now, and the memory after it is at hand. A file that does not name its context is

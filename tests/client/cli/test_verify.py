@@ -211,6 +211,27 @@ def test_a_run_of_other_code_is_not_replayed(cell: Path, capsys: pytest.CaptureF
     assert "replayed=null" in capsys.readouterr().out
 
 
+def test_a_run_that_was_resumed_with_other_code_is_not_replayed(
+    cell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(cell / "cell_manifest.json", lambda d: d.update(stale_fields=["code_hash"]))
+    assert call("verify", cell) == 0
+    assert "replayed=null" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("spoil", "rescored", "code"),
+    [(lambda path: path.write_text("{"), "false", 3), (lambda path: path.unlink(), "null", 0)],
+    ids=["damaged", "missing"],
+)
+def test_a_score_that_is_damaged_is_wrong_and_one_that_is_missing_is_none(
+    spoil: Callable[[Path], object], rescored: str, code: int, cell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(cell / "eval.json")
+    assert call("verify", cell) == code
+    assert f"rescored={rescored} " in capsys.readouterr().out
+
+
 def test_a_score_that_was_edited_is_not_what_scoring_gives(
     cell: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
