@@ -15,6 +15,7 @@ from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import plan_cells
 from atr_client.sweep.registry import offline_user_warning
 from atr_data import DataError, load_episode, packaged_episodes_dir
+from atr_user_sim.lines import load_lines
 
 EPISODE = packaged_episodes_dir() / "odalys_renner_seed000.json"
 HANDS = {"asked": {"a": ["Which one?"]}, "not_asked": {"a": ["When?"]}}
@@ -84,3 +85,26 @@ def test_a_real_model_against_the_offline_user_is_warned_of_in_one_line(tmp_path
     assert "\n" not in warning
     assert offline_user_warning(_config(tmp_path)) is None
     assert offline_user_warning(_config(tmp_path, models=[remote], user_sim={"make": "model"})) is None
+
+
+async def _heard(folder: Path, outputs: Path) -> int:
+    """How many of the questions that writers put down for its rules the user of a planned cell answers."""
+    cell: Any = plan_cells(_config(folder, user_sim={"classifier": "lexical"}), outputs)[0]
+    session = cell.episode.learning_sessions[0]
+    heard = 0
+    for rule, lines in load_lines(packaged_episodes_dir() / "odalys_renner.lines.json").items():
+        question = f"One thing for later: {lines.hands['a'].asked[0]}"
+        user = cell.run_session.user_of(cell.episode, session)
+        turn = await user.hear(agent_text=question, output=question, reason="a rule", turn_idx=1, history=[])
+        heard += rule in [event.rule_id for event in turn.events]
+    return heard
+
+
+async def test_the_user_of_a_sweep_knows_the_lines_beside_the_episode(tmp_path: Path) -> None:
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    for name in ("with", "without"):
+        shutil.copy(EPISODE, tmp_path / name)
+    shutil.copy(packaged_episodes_dir() / "odalys_renner.lines.json", tmp_path / "with")
+    knowing, ignorant = [await _heard(tmp_path / name, tmp_path / "o") for name in ("with", "without")]
+    assert knowing >= ignorant + 4, (knowing, ignorant)
