@@ -31,7 +31,7 @@ class OfflineClassifier:
         folder: Path = WEIGHTS,
     ) -> None:
         self._encoder = encoder
-        self._lines = {} if lines is None else lines
+        self._lines: Mapping[str, RuleLines] = {} if lines is None else lines
         self._folder = folder
         self._pools: dict[tuple[PoolRule, ...], _Prepared] = {}
 
