@@ -244,7 +244,15 @@ def test_a_missing_sdk_is_an_error_that_names_the_extra(wire: ModuleType, monkey
 @WIRES
 @pytest.mark.parametrize(
     "url",
-    ["localhost:8000/v1", "", "https://", "ftp://host/v1", "http://[::1/v1", "http://host:port/v1"],
+    [
+        "localhost:8000/v1",
+        "",
+        "https://",
+        "ftp://host/v1",
+        "http://[::1/v1",
+        "http://host:port/v1",
+        "http://host:0/v1",
+    ],
 )
 def test_an_address_that_cannot_be_used_is_refused_at_once(wire: ModuleType, url: str):
     with pytest.raises(ModelError, match="test-model: base_url must look like https://host/v1, got"):
