@@ -18,7 +18,8 @@ from starlette.routing import Route
 
 from atr_client.errors import CellAbort, CellError, ConfigError, StepError
 from atr_client.gateway.step_host import StepHost, Stepper
-from atr_client.gateway.stepper import EpisodeStepper, Shaping, Step
+from atr_client.gateway.stepped_play import Step
+from atr_client.gateway.stepper import EpisodeStepper, Shaping
 from atr_client.logs import get_logger
 from atr_client.models.base import ModelReply
 from atr_client.session.turns import SessionSettings

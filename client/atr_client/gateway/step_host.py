@@ -14,7 +14,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.exceptions import HTTPException
 
-from atr_client.gateway.stepper import Step
+from atr_client.gateway.stepped_play import Step
 from atr_client.models.base import ModelReply
 from atr_data.trajectory import Message
 

@@ -10,7 +10,8 @@ import pytest
 
 from atr_client import EpisodeStepper, play_episode
 from atr_client.errors import CellAbort, ConfigError, PreflightError, StepError
-from atr_client.gateway.stepper import Shaping, Step
+from atr_client.gateway.stepped_play import Step
+from atr_client.gateway.stepper import Shaping
 from atr_client.models.base import AgentModel, ModelReply
 from atr_client.session.turns import SessionSettings
 from atr_data import load_episode
