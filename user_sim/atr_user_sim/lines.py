@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from atr_data.errors import DataError
 from atr_data.reading import StrPath, read_json
 
+SUFFIX = ".lines.json"
+"""How the name of a file of question lines ends."""
+
 OFFICIAL_LINES = Path(str(files("atr_user_sim"))) / "official.lines.json"
 """Lines for the rules of the official episodes, which are not ours to add to. In our own words."""
 
@@ -86,7 +89,7 @@ def load_lines(path: StrPath) -> dict[str, RuleLines]:
 
 def lines_beside(episode: StrPath, persona: str) -> Path:
     """Where the lines of an episode's persona would lie: `<persona>.lines.json` in the same folder."""
-    return Path(episode).with_name(f"{persona}.lines.json")
+    return Path(episode).with_name(f"{persona}{SUFFIX}")
 
 
 @cache

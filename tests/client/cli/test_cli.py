@@ -206,6 +206,18 @@ def test_show_prints_a_transcript(tmp_path: Path, episodes: Path, capsys: pytest
     assert _call("show", tmp_path / "none.json") == 2
 
 
+def test_validate_takes_all_files_of_a_folder_of_episodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = packaged_episodes_dir()
+    assert _call("validate", *sorted(shipped.glob("*.json"))) == 0
+    assert "odalys_renner.lines.json: 0 errors" in capsys.readouterr().out
+    lines = tmp_path / "odalys_renner.lines.json"
+    lines.write_text('{"rules": {"r": {"asked": {}}}}')
+    assert _call("validate", lines) == 1
+    assert "odalys_renner.lines.json: error: rules.r" in capsys.readouterr().out
+
+
 def test_validate_tells_findings_and_fails_on_errors(
     tmp_path: Path, episodes: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
