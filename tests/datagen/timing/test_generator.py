@@ -136,7 +136,7 @@ def test_other_targets_can_be_asked_for(target: float, process: Any) -> None:
 def test_the_halves_of_a_value_share_no_word() -> None:
     for name, values in LEXICON.wordings.items():
         for value, lines in values.items():
-            early, late = halves(lines, 0, "u000", name, value)
+            early, late = halves(lines, 0, name, value)
             assert sorted(early + late) == sorted(lines)
             assert abs(len(early) - len(late)) <= 4, (name, value)
             shared = {w for line in early for w in content_words(line)} & {
@@ -153,7 +153,7 @@ def test_evaluation_days_use_late_wordings_only() -> None:
         text[event.t_release >= start] += f" {event.summary} {event.screen_text}"
     for name, values in LEXICON.wordings.items():
         for value, lines in values.items():
-            early, late = halves(lines, 0, "u000", name, value)
+            early, late = halves(lines, 0, name, value)
             assert not any(f": {line}" in text[True] for line in early), (name, value)
             assert not any(f": {line}" in text[False] for line in late), (name, value)
 
@@ -198,7 +198,7 @@ def private_lexicon(folder: Path) -> Path:
     """The published one with every wording of an attribute spelled backwards."""
     shutil.copytree(PUBLIC_LEXICON, folder)
     for path in folder.glob("*.txt"):
-        if path.stem not in ("kinds", "queries", "work"):
+        if path.stem not in ("kinds", "queries", "threads", "work"):
             lines = path.read_text("utf-8").splitlines()
             turned = [line if line.startswith("[") else line[::-1].strip() for line in lines]
             path.write_text("\n".join(turned) + "\n", encoding="utf-8")
