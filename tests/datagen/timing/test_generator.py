@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from atr_data.timing import TimingError
 from atr_data.timing.set_folder import load_set
 from atr_datagen.timing.base import compile_base
+from atr_datagen.timing.clock import working_days
 from atr_datagen.timing.generate import decide, generate, write_set
 from atr_datagen.timing.halves import content_words, halves
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, load_lexicon
@@ -82,6 +84,15 @@ def test_every_need_is_announced_before_its_onset_and_followed_by_self_help() ->
         for need in user.gold.needs:
             assert need.t_cue is None or need.t_cue < need.t_onset
             assert need.t_onset in helps
+
+
+@pytest.mark.parametrize("process", ["calendar", "regular"])
+def test_time_never_runs_backwards(process: Any) -> None:
+    for seed in range(20):
+        blocks = working_days(Random(seed), Settings(process=process))
+        moments = [step for block in blocks for step in block.steps]
+        assert all(a < b for a, b in pairwise(moments))
+        assert all(block.steps[-1] < block.free_until for block in blocks)
 
 
 def test_scenes_do_not_overlap() -> None:
