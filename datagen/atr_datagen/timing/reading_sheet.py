@@ -73,8 +73,7 @@ Answer in a YAML file of this form, one line for each item, `generated` or `writ
   sheet: days
   reader: what you are, in a few words
   answers:
-    "0a1b2c": generated
-"""
+    "0a1b2c": generated"""
 
 
 def _excerpt(random: Random, stream: Stream, length: int, shown: AbstractSet[str]) -> list[str]:
