@@ -126,7 +126,7 @@ class Store:
 def _opened(kind: str) -> Any:
     """Raises ConfigError when what a kind of store needs is not installed, or there is no such kind."""
     extra = _EXTRAS.get(kind)
-    needs = f"pip install 'atrbench[{extra}]'" if extra else "pip install fsspec and what it names for it"
+    needs = f"pip install 'atrbench[{extra}]'" if extra else "install it"
     try:
         import fsspec  # pyright: ignore[reportMissingTypeStubs]
 

@@ -21,10 +21,10 @@ from atr_client.errors import ConfigError
 from atr_client.sweep.cell_order import CellOrder
 from atr_client.sweep.cell_queue import CellQueue
 from atr_client.sweep.commands import CommandPlayers
-from atr_client.sweep.news import Message, News, TellingProgress
 from atr_client.sweep.ordered_play import play_order
 from atr_client.sweep.stop_signals import asked_to_stop
 from atr_client.sweep.sweep_runner import SweepReport
+from atr_client.sweep.worker_news import Message, News, TellingProgress
 from atr_data.usage import Usage
 
 CONNECT_SECONDS = 10.0

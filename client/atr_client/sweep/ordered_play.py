@@ -15,8 +15,8 @@ from atr_client.outputs.rows import CellName, failed_row
 from atr_client.sweep.cell_order import CellOrder
 from atr_client.sweep.commands import CommandPlayers
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.news import TellingProgress
 from atr_client.sweep.sweep_runner import row_of
+from atr_client.sweep.worker_news import TellingProgress
 
 LOOK_SECONDS = 0.5
 """Between two looks at whether the cell is wanted, and at what the rest of the sweep has cost."""

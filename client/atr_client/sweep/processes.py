@@ -20,10 +20,10 @@ from atr_client.cell.definition import Cell
 from atr_client.cell.progress import Progress
 from atr_client.sweep.cell_queue import CellQueue
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.news import News
 from atr_client.sweep.stop_signals import asked_to_stop
 from atr_client.sweep.sweep_runner import SweepReport
 from atr_client.sweep.worker import work
+from atr_client.sweep.worker_news import News
 
 _GRACE = 30.0
 """Seconds that a process has to end after it was asked to."""

@@ -14,9 +14,9 @@ import anyio
 from atr_client.cell.definition import Cell
 from atr_client.logs import terminal_log
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.news import TellingProgress
 from atr_client.sweep.stop_signals import Told, cancel_on_signal
 from atr_client.sweep.sweep_runner import row_of
+from atr_client.sweep.worker_news import TellingProgress
 
 _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
