@@ -146,8 +146,8 @@ class Desk:
         return any(not h.is_over and not h.is_running for h in candidates)
 
     async def _cell_run(self) -> str | None:
-        """What failed, in a word. A cell of its own for each run: what it and its users have gathered goes when
-        it is over, for it is on disk."""
+        """What failed, in a word. A cell of its own for each run: what it and its users have gathered goes
+        when it is over, for it is on disk."""
         cell = self._cell_of(PerSession(self._agent))
         cell = replace(
             cell,
