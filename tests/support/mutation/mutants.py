@@ -7,40 +7,14 @@ logged.
 from __future__ import annotations
 
 import ast
-import copy
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-COMPARISONS = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-ARITHMETIC = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Div,
-    ast.Mod: ast.Mult,
-    ast.BitOr: ast.BitAnd,
-    ast.BitAnd: ast.BitOr,
-}
-FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list", "reversed": "list"}
-WITH_FALLBACK = {"get": 2, "pop": 2, "next": 2, "getattr": 3, "round": 2}
-"""Functions whose last argument is a default, by the number of their arguments."""
-PLAIN_METHODS = {"strip", "lstrip", "rstrip", "lower", "upper", "casefold", "copy"}
+from tests.support.mutation.faults import Change, changes_of
+
 KEPT_DECORATORS = {
     "property",
     "staticmethod",
@@ -52,7 +26,6 @@ KEPT_DECORATORS = {
 }
 KEPT_DECORATORS |= {"asynccontextmanager", "runtime_checkable", "override"}
 LOGGERS = {"log", "_log", "logger", "_logger"}
-WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +49,6 @@ class Mutant:
 
     def apply(self, text: str) -> str:
         return text[: self.start] + self.after + text[self.end :]
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    kind: str
-    node: ast.AST
-    after: ast.AST | str
-    last: ast.AST | None = None
 
 
 def mutants_of(path: str, text: str) -> list[Mutant]:
@@ -143,7 +108,7 @@ class _Walk:
         self._names: list[str] = []
         self._depth = 0
 
-    def changes(self, node: ast.AST) -> Iterator[tuple[_Change, str, bool]]:
+    def changes(self, node: ast.AST) -> Iterator[tuple[Change, str, bool]]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield from self._definition(node)
             return
@@ -151,7 +116,7 @@ class _Walk:
             return
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             return
-        for change in _changes_of(node):
+        for change in changes_of(node):
             yield change, ".".join(self._names), self._depth > 0
         if isinstance(node, ast.Raise) or _is_logging(node):
             return
@@ -164,13 +129,13 @@ class _Walk:
 
     def _definition(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    ) -> Iterator[tuple[_Change, str, bool]]:
+    ) -> Iterator[tuple[Change, str, bool]]:
         self._names.append(node.name)
         depth, self._depth = self._depth, 0
         for decorator in node.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             if ast.unparse(called).rpartition(".")[2] not in KEPT_DECORATORS | {"setter"}:
-                yield _Change("decorator", decorator, "(lambda it: it)"), ".".join(self._names), False
+                yield Change("decorator", decorator, "(lambda it: it)"), ".".join(self._names), False
         if not isinstance(node, ast.ClassDef):
             for default in [*node.args.defaults, *node.args.kw_defaults]:
                 if default is not None:
@@ -189,128 +154,3 @@ def _is_text(node: ast.AST) -> bool:
 
 def _is_logging(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func).partition(".")[0] in LOGGERS
-
-
-def _changed(node: Any, **fields: Any) -> Any:
-    new = copy.copy(node)
-    for name, value in fields.items():
-        setattr(new, name, value)
-    return new
-
-
-def _without(values: list[Any], index: int) -> list[Any]:
-    return values[:index] + values[index + 1 :]
-
-
-def _changes_of(node: Any) -> Iterator[_Change]:
-    match node:
-        case ast.expr():
-            yield from _expression(node)
-        case ast.stmt():
-            yield from _statement(node)
-        case ast.ExceptHandler():
-            if not isinstance(node.body[0], ast.Raise) or node.body[0].exc is not None:
-                yield _Change("handler", node.body[0], "raise", node.body[-1])
-            if isinstance(node.type, ast.Tuple):
-                for index in range(len(node.type.elts)):
-                    left = _changed(node.type, elts=_without(node.type.elts, index))
-                    yield _Change("handled", node.type, left)
-        case _:
-            return
-
-
-def _statement(node: Any) -> Iterator[_Change]:
-    match node:
-        case ast.Expr() if not isinstance(node.value, ast.Yield):
-            yield _Change("statement", node, "pass")
-        case ast.Raise() | ast.Continue() | ast.Break() | ast.AugAssign() | ast.Delete():
-            yield _Change("statement", node, "pass")
-        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
-            yield _Change("statement", node, "pass")
-        case ast.Return() if node.value is not None and ast.unparse(node.value) != "None":
-            yield _Change("return", node, "return None")
-        case ast.If():
-            yield from _forced(node.test)
-        case ast.While() if ast.unparse(node.test) != "True":
-            yield _Change("condition", node.test, ast.Constant(False))
-        case _:
-            return
-    if isinstance(node, ast.AugAssign) and (other := ARITHMETIC.get(type(node.op))):
-        yield _Change("arithmetic", node, _changed(node, op=other()))
-
-
-def _forced(test: ast.expr) -> Iterator[_Change]:
-    for value in (True, False):
-        yield _Change("condition", test, ast.Constant(value))
-
-
-def _expression(node: Any) -> Iterator[_Change]:
-    match node:
-        case ast.Compare(ops=[op]):
-            yield _Change("comparison", node, _changed(node, ops=[COMPARISONS[type(op)]()]))
-        case ast.Compare():
-            for index, op in enumerate(node.ops):
-                ops = [*node.ops[:index], COMPARISONS[type(op)](), *node.ops[index + 1 :]]
-                yield _Change("comparison", node, _changed(node, ops=ops))
-        case ast.BoolOp():
-            for index in range(len(node.values)):
-                values = _without(node.values, index)
-                yield _Change(
-                    "operand", node, values[0] if len(values) == 1 else _changed(node, values=values)
-                )
-        case ast.UnaryOp(op=ast.Not()):
-            yield _Change("not", node, node.operand)
-        case ast.BinOp() if other := ARITHMETIC.get(type(node.op)):
-            yield _Change("arithmetic", node, _changed(node, op=other()))
-        case ast.IfExp():
-            yield _Change("condition", node, node.body)
-            yield _Change("condition", node, node.orelse)
-        case ast.Lambda():
-            yield _Change("return", node, _changed(node, body=ast.Constant(None)))
-        case ast.Constant():
-            yield from _constant(node)
-        case ast.Call():
-            yield from _call(node)
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            for index, loop in enumerate(node.generators):
-                if loop.ifs:
-                    loops = [*node.generators[:index], _changed(loop, ifs=[]), *node.generators[index + 1 :]]
-                    yield _Change("condition", node, _changed(node, generators=loops))
-        case ast.List(ctx=ast.Load()) | ast.Set() | ast.Tuple(ctx=ast.Load()) if 1 < len(node.elts) <= 12:
-            for index in range(len(node.elts)):
-                yield _Change("element", node, _changed(node, elts=_without(node.elts, index)))
-        case ast.Dict() if len(node.keys) <= 12:
-            for index in range(len(node.keys)):
-                left = _changed(node, keys=_without(node.keys, index), values=_without(node.values, index))
-                yield _Change("element", node, left)
-        case ast.Subscript(slice=ast.Slice(), ctx=ast.Load()):
-            yield _Change("slice", node, node.value)
-        case _:
-            return
-
-
-def _constant(node: ast.Constant) -> Iterator[_Change]:
-    match node.value:
-        case bool() as value:
-            yield _Change("constant", node, ast.Constant(not value))
-        case int() | float() as value:
-            yield _Change("constant", node, ast.Constant(value + 1))
-        case str() as value if WORD.fullmatch(value):
-            yield _Change("constant", node, ast.Constant(""))
-        case _:
-            return
-
-
-def _call(node: ast.Call) -> Iterator[_Change]:
-    name = (
-        ast.unparse(node.func).rpartition(".")[2] if isinstance(node.func, ast.Name | ast.Attribute) else ""
-    )
-    if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
-        yield _Change("function", node, _changed(node, func=ast.Name(FUNCTIONS[node.func.id])))
-    if isinstance(node.func, ast.Attribute) and name in PLAIN_METHODS:
-        yield _Change("method", node, node.func.value)
-    if len(node.args) == WITH_FALLBACK.get(name):
-        yield _Change("argument", node, _changed(node, args=node.args[:-1]))
-    for index, keyword in enumerate(node.keywords):
-        if keyword.arg is not None:
-            yield _Change("argument", node, _changed(node, keywords=_without(node.keywords, index)))

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import os
+import random
 import select
 import signal
 import sys
@@ -39,11 +40,13 @@ class Verdicts:
         self._results = results
         self._budget = budget
         self._kills: Counter[tuple[str, str]] = Counter()
+        self._functions: list[FunctionType] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        self._functions = [it for it in gc.get_objects() if type(it) is FunctionType]
         gc.freeze()
         for number, mutant in enumerate(self._mutants, 1):
             row = self._judge(mutant, items)
@@ -111,7 +114,7 @@ class Verdicts:
             os.setpgid(0, 0)
             killer = "?"
             try:
-                killer = _attempt(mutant, text, self._copy / mutant.path, items, imported, writing)
+                killer = self._attempt(mutant, text, items, imported, writing)
             except BaseException as error:  # noqa: BLE001
                 killer = f"{type(error).__name__}: {error}"
             finally:
@@ -150,21 +153,22 @@ class Verdicts:
                     patience = SECONDS_PER_TEST + 10 * seconds[test]
                 yield test
 
-
-def _attempt(
-    mutant: Mutant, text: str, path: Path, items: list[pytest.Item], imported: bool, writing: int
-) -> str:
-    """The test that fails, or nothing."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    if imported or not _swap(path, text, mutant.apply(text)):
-        return _anew([item.nodeid for item in items])
-    for item, following in zip(items, [*items[1:], None], strict=True):
-        os.write(writing, f"{item.nodeid}\n".encode())
-        if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
-            return item.nodeid
-    return ""
+    def _attempt(
+        self, mutant: Mutant, text: str, items: list[pytest.Item], imported: bool, writing: int
+    ) -> str:
+        """The test that fails, or nothing."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        name = str(self._copy / mutant.path)
+        own = [it for it in self._functions if it.__code__.co_filename == name]
+        if imported or not _swap(own, name, text, mutant.apply(text)):
+            return _anew([item.nodeid for item in items])
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            os.write(writing, f"{item.nodeid}\n".encode())
+            if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
+                return item.nodeid
+        return ""
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -174,18 +178,13 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _swap(path: Path, text: str, changed: str) -> bool:
+def _swap(functions: list[FunctionType], name: str, text: str, changed: str) -> bool:
     """Gives the functions of a module their changed code. False when that is not possible."""
-    name = str(path)
     before = list(_codes(compile(text, name, "exec", dont_inherit=True)))
     after = list(_codes(compile(changed, name, "exec", dont_inherit=True)))
     if [code.co_qualname for code in before] != [code.co_qualname for code in after]:
         return False
     pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    gc.unfreeze()
-    functions = [
-        it for it in gc.get_objects() if type(it) is FunctionType and it.__code__.co_filename == name
-    ]
     swapped = False
     for function in functions:
         for old, new in pairs:
@@ -232,6 +231,7 @@ def main(plan: Path) -> None:
     files = sorted(
         {test.partition("::")[0] for test in reach.seconds if (copy / test.partition("::")[0]).exists()}
     )
+    random.Random(len(mutants)).shuffle(mutants)
     verdicts = Verdicts(copy, mutants, reach, Path(written["results"]), written["budget"])
     sys.exit(pytest.main([*files, "-q", *OPTIONS], plugins=[verdicts]))
 
