@@ -26,7 +26,7 @@ from atr_client.outputs.layout import summary_path, utc_stamp
 from atr_client.outputs.spending import spent
 from atr_client.sweep.config_file import first_problem
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.folders import OUTPUTS_VARIABLE, check_writable
+from atr_client.sweep.folders import check_writable, outputs_root
 from atr_client.sweep.stop_signals import Told, cancel_on_signal
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
@@ -50,7 +50,7 @@ def timing_run_command(request: RunRequest) -> int:
     """Runs what is missing and prints the tables. Returns the exit code. Expects to be called where expected
     errors are reported."""
     config = _narrowed(load_timing_config(request.config, request.changes), request)
-    root = request.overrides.outputs or Path(os.environ.get(OUTPUTS_VARIABLE) or config.outputs)
+    root = outputs_root(config, request.overrides.outputs)
     players = chosen_players(config)
     clients = ModelClients(config.limits, exchanges=chosen_exchanges(request.record, request.replay))
     if request.replay is None:

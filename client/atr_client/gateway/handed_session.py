@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import anyio
 from mcp.types import Tool
 
 from atr_client.gateway.acting import Told, act, refused
 from atr_client.gateway.control_tools import instruction_text, memory_tools
 from atr_client.gateway.hosted_session import HostedSession
-
-MOST_WAITING = 64
+from atr_client.gateway.turnstile import Turnstile
 
 
 class HandedSession:
@@ -24,8 +22,7 @@ class HandedSession:
         self.memory_tools = memory_tools(asked.tools if asked else ())
         self._hosted = hosted
         self._note = note
-        self._lock = anyio.Lock()
-        self._waiting = 0
+        self._turnstile = Turnstile()
         self.connected = False
         self.calls = 0
 
@@ -54,12 +51,8 @@ class HandedSession:
         self._note(client)
 
     async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told:
-        if self._waiting >= MOST_WAITING:
-            return refused("too many calls at once; wait for the answers to those before")
-        self._waiting += 1
-        try:
-            async with self._lock:
-                self.calls += 1
-                return await act(self._hosted, name, arguments, lambda: "the session is over; stop here")
-        finally:
-            self._waiting -= 1
+        async def carried_out() -> Told:
+            self.calls += 1
+            return await act(self._hosted, name, arguments, lambda: "the session is over; stop here")
+
+        return await self._turnstile.through(carried_out)
