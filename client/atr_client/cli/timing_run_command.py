@@ -37,10 +37,12 @@ from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
 from atr_client.timing.timing_sweep import TimingReport, run_timing
 from atr_data.files import write_atomic
-from atr_data.timing.set_folder import INDEX
-from atr_datagen.timing.generate import write_set
+from atr_data.timing.priors import count_priors
+from atr_data.timing.set_folder import INDEX, UserFiles
+from atr_datagen.timing.base import user_name
+from atr_datagen.timing.generate import generate, write_set
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON
-from atr_datagen.timing.settings import PUBLIC_SALT, Settings
+from atr_datagen.timing.settings import PUBLIC_SALT, USERS, Settings
 
 SETS = "_sets"
 GENERATOR_CODE = {"atr_datagen": ("timing",), "atr_data": ("timing",)}
@@ -97,14 +99,7 @@ def timing_run_command(request: RunRequest) -> int:
 def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path | None:
     """The folder of a generated set, written unless it is there: its name tells settings and generator. In a
     dry run None where it would be written."""
-    lexicon = chosen.lexicon or PUBLIC_LEXICON
-    settings = Settings(
-        seed=chosen.seed,
-        split=chosen.split,
-        salt=_salt(chosen.salt_env),
-        process=chosen.process,
-        target_b=chosen.burstiness,
-    )
+    lexicon, settings = chosen.lexicon or PUBLIC_LEXICON, _settings(chosen)
     words = [path.read_bytes().hex() for path in sorted(lexicon.glob("*.txt"))]
     made_of = json.dumps([asdict(settings), words, code_hash(GENERATOR_CODE)], default=str)
     name = f"{chosen.split}-seed{chosen.seed}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
@@ -117,6 +112,29 @@ def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path |
         click.echo(f"writing the set {folder}", err=True)
         write_set(settings, folder, lexicon_folder=lexicon)
     return folder
+
+
+def sample_of_set(chosen: SetConfig) -> tuple[UserFiles, int]:
+    """One user of a set and how many of them would play; of a set that is still to be written, too."""
+    if chosen.folder is not None:
+        users = [u for u in TimingSet.load(chosen.folder).users if chosen.chooses(u.stream.header.user_id)]
+        if not users:
+            raise ConfigError(f"set.users: {', '.join(chosen.users)} is none of the set's users")
+        return users[0], len(users)
+    settings, lexicon = _settings(chosen), chosen.lexicon or PUBLIC_LEXICON
+    number = sum(chosen.chooses(user_name(n)) for n in range(USERS[settings.split]))
+    made = next(generate(settings, lexicon_folder=lexicon, users=1))
+    return UserFiles(made.stream, made.gold, count_priors(made.stream, made.gold)), number
+
+
+def _settings(chosen: SetConfig) -> Settings:
+    return Settings(
+        seed=chosen.seed,
+        split=chosen.split,
+        salt=_salt(chosen.salt_env),
+        process=chosen.process,
+        target_b=chosen.burstiness,
+    )
 
 
 def _salt(variable: str | None) -> str:
