@@ -175,13 +175,13 @@ def first_problem(error: ValidationError, root: type[BaseModel] = RunConfig) -> 
     """`key: reason` for the first of what is wrong, and how much more there is; `root` is what was read."""
     problems = error.errors()
     problem = problems[0]
-    *parents, wrong = problem["loc"]
+    *parents, wrong = problem["loc"] or ("",)
     key = ".".join(str(part) for part in problem["loc"])
     reason = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
         reason = f"unknown key{suggestion(str(wrong), _keys_at(parents, root))}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{key}: {reason}{more}"
+    return f"{key}: {reason}{more}" if key else f"{reason}{more}"
 
 
 def _keys_at(parents: list[Any], root: type[BaseModel]) -> list[str]:

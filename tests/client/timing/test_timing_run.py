@@ -194,6 +194,8 @@ def test_tables_can_be_printed_again_and_at_another_cost(
         ({"memory": "of"}, (), "memory"),
         ({"history_window_s": 45}, (), "none of 10, 30"),
         ({"memory_layer": "none such"}, (), "unknown memory layer"),
+        ({"processes": 2}, (), "limits.cells at once"),
+        ({"limits": {"max_steps": 3}}, (), "turn_budget"),
         ({"memory_layer": "rules"}, (), "keeps no notes of an agent"),
         ({"observation": "text+screenshots"}, (), "imported sets"),
         ({"variants": ["atr"]}, (), "unknown key"),
@@ -214,6 +216,22 @@ def test_mistakes_are_told_in_a_line(
     assert said in told
     assert "Traceback" not in told
     assert not cells(tmp_path)
+
+
+def test_status_tells_how_far_the_cells_are(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("run", "--config", config(tmp_path, small, models=[NEVER])) == 0
+    capsys.readouterr()
+    assert call("status", tmp_path / "out") == 0
+    assert "2/2 cells, 6/6 sessions" in capsys.readouterr().out
+    first = cells(tmp_path)[0]
+    (first / "_timing_done.json").unlink()
+    next((first / "sittings").glob("*.json")).unlink()
+    assert call("status", tmp_path / "out") == 3
+    told = capsys.readouterr().out
+    assert f"begun {first.relative_to(tmp_path / 'out')} (2/3 sessions)" in told
+    assert "1/2 cells, 5/6 sessions" in told
 
 
 MODEL = {
