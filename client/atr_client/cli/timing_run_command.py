@@ -15,7 +15,6 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 
-from atr_client.cell.isolation import outcome_of
 from atr_client.cli.failures import UsageFault
 from atr_client.cli.run_command import EXIT_INTERRUPTED, RunRequest
 from atr_client.errors import CellBusy, ConfigError
@@ -27,7 +26,7 @@ from atr_client.outputs.spending import spent
 from atr_client.sweep.config_file import first_problem
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.folders import check_writable, outputs_root
-from atr_client.sweep.stop_signals import Told, cancel_on_signal
+from atr_client.sweep.stop_signals import until_told
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
 from atr_client.timing.timing_files import TOP
@@ -153,21 +152,12 @@ async def _run(
     show: Callable[[str], None],
 ) -> None:
     clients.notices.show = lambda model, seconds, why: show(f"waiting {seconds:.0f} s for {model}: {why}")
-    told = Told()
 
     async def run() -> None:
         async with clients:
             await run_timing(cells, report, show, at_once=at_once)
 
-    outcome: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
-        outcome = await outcome_of(run)
-        tasks.cancel_scope.cancel()
-    if told.signal is not None:
-        raise KeyboardInterrupt
-    if outcome is not None:
-        raise outcome
+    await until_told(run)
 
 
 def _narrowed(config: TimingConfig, request: RunRequest) -> TimingConfig:

@@ -7,13 +7,14 @@ from typing import Any
 
 from mcp.types import Tool
 
-from atr_client.gateway.acting import Told, act, refused
+from atr_client.gateway.acting import Told, act
 from atr_client.gateway.control_tools import instruction_text, memory_tools
 from atr_client.gateway.hosted_session import HostedSession
+from atr_client.gateway.served_place import Unaccompanied
 from atr_client.gateway.turnstile import Turnstile
 
 
-class HandedSession:
+class HandedSession(Unaccompanied):
     """Counts what comes: `calls` of the session's tools, and whether a client came at all."""
 
     def __init__(self, hosted: HostedSession, note: Callable[[Mapping[str, str]], None]) -> None:
@@ -34,14 +35,6 @@ class HandedSession:
     def tool_names(self) -> list[str]:
         """They stay when the session is over: a program that lists late sees what it was told of."""
         return self._names
-
-    @property
-    def person(self) -> None:
-        """A program that plays by itself has nobody to ask."""
-        return None
-
-    async def resume(self) -> Told:
-        return refused("no call waits for its result")
 
     def control_tools(self, *, everything: bool) -> list[Tool]:
         return []

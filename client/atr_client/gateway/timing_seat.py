@@ -12,6 +12,7 @@ from atr_client.gateway.control_tools import NEXT, STATUS, control_tools, instru
 from atr_client.gateway.gateway_host import Door
 from atr_client.gateway.gateway_server import build_gateway_server
 from atr_client.gateway.hosted_session import HostedSession
+from atr_client.gateway.served_place import Unaccompanied
 from atr_client.gateway.timing_desk import TimingDesk
 from atr_client.gateway.turnstile import Turnstile
 from atr_client.timing.note_tool import FINISH_DAY_SPEC, REMEMBER_SPEC, writes_by_tools
@@ -20,7 +21,7 @@ from atr_servers.timing.tools import TOOLS
 from atr_servers.workstream import describe_workstream_tool
 
 
-class TimingSeat:
+class TimingSeat(Unaccompanied):
     """Whoever holds it plays one session at a time, call by call; it outlives every connection. `only` binds
     it to one sitting."""
 
@@ -43,13 +44,6 @@ class TimingSeat:
     def memory_tools(self) -> list[Tool]:
         """What the track remembers with is among `control_tools`."""
         return []
-
-    @property
-    def person(self) -> None:
-        return None
-
-    async def resume(self) -> Told:
-        return refused("no call waits for its result")
 
     def control_tools(self, *, everything: bool) -> list[Tool]:
         memory = self._desk.cell.settings.memory
