@@ -142,11 +142,10 @@ def write_summary(
 ) -> Path:
     """Writes `_summary/runner_<UTC>.json` below the outputs root and returns its path. `store` is where the
     cells are kept, when that is elsewhere."""
-    rows = report.sorted_rows
-    if store:
-        rows = [
-            {**row, "runs_dir": store.at(row["cell_id"] + FINISHED)} if row["ok"] else row for row in rows
-        ]
+    rows = [dict(row) for row in report.sorted_rows]
+    for row in rows:
+        if store and row["ok"]:
+            row["runs_dir"] = store.at(row["cell_id"] + FINISHED)
     stamp = utc_stamp()
     path = summary_path(root, "runner", stamp)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -212,6 +212,25 @@ def test_a_cluster_that_is_not_there(
     assert not list(tmp_path.rglob("cell_manifest.json"))
 
 
+def test_doctor_looks_at_cluster_and_store(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atr_client.sweep.dask_sweep.CONNECT_SECONDS", 0.5)
+    chosen = {"models": ["offline/majority"]}
+    config = arguments(tmp_path, cluster, "s3", **chosen)[2]
+    done = run_cli("doctor", "--config", config)
+    assert done.exit_code == 0, done.stdout
+    assert f"ready      cluster {cluster.address}  a cluster of 2 workers" in done.stdout
+    assert f"ready      outputs {cluster.store.address(tmp_path.name)}  can be written to" in done.stdout
+    away = ("--set", "cluster=tcp://127.0.0.1:9", "--set", "output=s3://nowhere/x")
+    done = run_cli("doctor", "--config", config, *away)
+    assert done.exit_code == 1
+    assert [line.split()[:3] for line in done.stdout.splitlines()[-2:]] == [
+        ["not", "ready", "cluster"],
+        ["not", "ready", "outputs"],
+    ]
+
+
 def test_recordings_are_for_one_machine(tmp_path: Path, cluster: Cluster) -> None:
     done = run_cli(*arguments(tmp_path, cluster), "--record", tmp_path / "store")
     assert done.exit_code == 2
