@@ -1,6 +1,6 @@
 """The oldest releases that the package says it works with.
 
-`python -m tests.support.floors` prints them as requirements for pip, with what builds and tests the package."""
+`python -m tests.support.floors` prints them as requirements for pip, with what builds and tests us."""
 
 from __future__ import annotations
 
