@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-pythons test-floors test-local test-clients test-hosts test-memory check train-user clean bundle
+.PHONY: setup run test test-pythons test-floors test-local test-clients test-hosts test-memory mutants check train-user clean bundle
 
 setup: $(STAMP)
 
@@ -100,6 +100,19 @@ $(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients
 
 test-memory: $(MEMORY_STAMP)
 	$(BIN)/python -m pytest tests/memory_clients -v -s
+
+# Small faults put into the modules of ROOM one by one, in a copy of the tree, and which of them no test notices.
+# OPTIONS are those of `python -m tests.support.mutation --help`; a run goes on where the last one stopped.
+ROOM ?= client/atr_client/session
+OPTIONS ?=
+MUTANTS_STAMP := $(VENV)/.mutants-ready
+
+$(MUTANTS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps coverage==7.17.5
+	touch $(MUTANTS_STAMP)
+
+mutants: $(MUTANTS_STAMP)
+	$(BIN)/python -m tests.support.mutation $(ROOM) $(OPTIONS)
 
 # The bundle for desktop clients: our wheel, and how it is run. Built and validated by the official tool.
 BUNDLE := build/mcpb
