@@ -114,8 +114,8 @@ class External(MemoryLayer):
             async with served(target, patience=self._spec.patience, **words) as tools:
                 return _identity(tools)
 
-    def stored(self, kept: Kept) -> str:
-        return texts_of(kept.last, kept.store) if self._spec.copies is not None else ""
+    def stored(self, kept: Kept) -> str | None:
+        return texts_of(kept.last, kept.store) if self._spec.copies is not None else None
 
     def size(self, kept: Kept) -> int:
         return size_of(kept.last, kept.store) if self._spec.copies is not None else 0
