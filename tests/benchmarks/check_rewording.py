@@ -1,10 +1,10 @@
 """How well the user's Classifier tells rules in a memory that rewords.
 
-Run: `python tests/benchmarks/check_rewording.py`. Each sentence stands alone, and is held against every rule of
-its persona. Printed per Classifier: of the sentences that say a rule in other words (`rewordings.yaml`; then the
-neutral wordings of the episodes), in how many it is told, and in how many another rule is; of those that say
-none, though they are about its matter (notes; then sentences of the tests' instructions), in how many some
-rule is.
+Run: `python tests/benchmarks/check_rewording.py`. Each sentence stands alone, and is held against every rule
+of its persona. Printed per Classifier: of the sentences that say a rule in other words (`rewordings.yaml`;
+then the neutral wordings of the episodes), in how many it is told, and in how many another rule is; of those
+that say none, though they are about its matter (notes; then sentences of instructions), in how many
+some rule is.
 """
 
 from __future__ import annotations

@@ -49,15 +49,17 @@ async def note_retention(
         return answer
 
     try:
+        retention = await _retention(session, rule, variant, memory, says)
         if memory.offer is not None or judged is not None:
             readable, how = rule_readability(episode, session, variant, read)
             if memory.folder is not None and memory.offer and not memory.offer.tools and not readable:
                 readable, how = None, None
             elif judged is not None and not readable:
-                readable = await says(read)
+                # A memory that repeats what it is asked has not found it.
+                readable = retention.stored is not False and await says(read)
                 how = Readability(method="classifier", memory_sha256=context_digest(read))
             trajectory.rule_readable, trajectory.readability = readable, how
-        trajectory.retention = await _retention(session, rule, variant, memory, says)
+        trajectory.retention = retention
     except UserSimFault as fault:
         raise CellAbort(fault.module, session.session_id, str(fault)) from fault
 
@@ -75,7 +77,6 @@ async def _retention(
     held = view.layer.stored(kept)
     stored = None if held is None else await says(held)
     found = view.layer.findable(kept, (session.instruction, rule.rule_text, rule.canonical_answer))
-    # A memory that repeats what it is asked has not found it.
     findable = None if found is None or stored is None else stored and await says(found)
     return Retention(stored=stored, findable=findable)
 

@@ -92,7 +92,7 @@ def _document(text: str) -> Any:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return document if isinstance(document, dict | list) else None
+    return cast(Any, document) if isinstance(document, dict | list) else None
 
 
 def _texts(document: Any) -> Iterator[str]:
