@@ -65,7 +65,9 @@ def test_comments_say_what_is_left_to_write(plan: Plan) -> None:
     assert "of 6 on rating (high draws); the pull row is first" in text
     assert "# scope pair with rule_01: same slot, another trigger, the same face keys" in text
     assert "# fixes the same parameters as rule_04, which is outside the trigger" in text
-    assert "# another tool of rule_11" in text and "# inside the trigger of its rule, with nothing" in text
+    assert "# another tool of its rule\n" in text and "# inside the trigger of its rule, with nothing" in text
+    assert "- {for: rule_03, role: near, where: inside, family: reservation.shift_appointment" in text
+    assert "# inside the trigger of its rule, with every face's tool once over its sessions" in text
 
 
 def test_a_persona_outside_the_plan_is_refused_with_the_nearest(plan: Plan) -> None:

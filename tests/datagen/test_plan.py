@@ -203,6 +203,17 @@ FAILING: list[tuple[str, Callable[[Plan], Plan], str]] = [
         of_type("tool_identity", choices=("fold_paper", "send_message")),
         "fold_paper is in no learning session",
     ),
+    (
+        "plan sides",
+        each(lambda s: replace(s, trigger="inside")),
+        "odalys_renner has 14 direct sessions inside the trigger and 0 outside; should be half of each",
+    ),
+    ("plan sides", of_type("param_id", type="confirm"), "of rule 0, which cannot be neutral there"),
+    (
+        "plan sides",
+        of_type("param_enum", choices=("general_admission",)),
+        "draws general_admission, which is a face of rule 4",
+    ),
     ("plan families", each(lambda s: replace(s, family="travel.x")), "travel.x is used 568 times; at most 9"),
     ("plan families", each(lambda s: replace(s, family="travel.x")), "has travel.x 28 times"),
     ("plan families", each(lambda s: replace(s, family="travel.x")), "1 families; at least 84"),

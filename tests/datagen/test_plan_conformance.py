@@ -88,6 +88,8 @@ def session(index: int, **fields: object) -> Callable[[PlannedPersona], PlannedP
         (session(0, role="near"), ("learning", 0), "role is 'direct'; the plan says 'near'"),
         (session(0, family="reservation.x"), ("learning", 0), "the plan says 'reservation.x'"),
         (session(0, rule=1), ("learning", 0), "belongs to rule 2; the plan says 1"),
+        (session(1, rule=3), ("learning", 1), "belongs to rule None; the plan says 3"),
+        (session(0, trigger="inside"), ("learning", 0), "where is left out; the plan says inside"),
         (
             session(0, drawn={"return_order.resolution_type": "store_credit"}),
             ("learning", 0),
@@ -123,6 +125,14 @@ def test_enum_values_of_faces_and_of_slots_without_a_rule_are_only_suggestions(
     assert list(deviations(source, other)) == []
     other = rule(2, choices=("exchange", "refund", "x"), blind="x")(planned)
     assert list(deviations(source, other)) == []
+
+
+def test_inside_its_trigger_a_session_may_take_any_value_that_is_no_face(
+    source: Source, planned: PlannedPersona
+) -> None:
+    drawn = {"return_order.resolution_type": "store_credit"}
+    found = [text for _, text in deviations(source, session(0, trigger="inside", drawn=drawn)(planned))]
+    assert found == ["where is left out; the plan says inside"]
 
 
 def test_check_compares_with_the_plan_beside_the_sources(tmp_path: Path, planned: PlannedPersona) -> None:

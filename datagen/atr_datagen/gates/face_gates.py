@@ -13,6 +13,7 @@ from atr_datagen.gates.pool_gates import oracle_unique, tags_proven
 from atr_datagen.gates.report import GateResult
 from atr_datagen.gates.rule_gates import blind_differs, questions_written, sibling_pinned
 from atr_datagen.gates.session_gates import rule_not_told
+from atr_datagen.gates.trigger_gates import no_face_inside
 from atr_datagen.gates.wording_gates import face_betrayed, limits_worded
 from atr_datagen.source.compile import Compiled, with_faces
 from atr_datagen.source.document import Path
@@ -37,7 +38,10 @@ def on_each_face(compiled: Compiled, seed: int) -> list[Compiled]:
 
 
 def face_gates(compiled: Sequence[Compiled], seed: int) -> list[GateResult]:
-    """S1 to S4, S6, F2, F4, the question lines, and the leaks of a test under each face."""
+    """S1 to S4, S6, F2, F4, the question lines, and the leaks of a test under each face.
+
+    S6 also of what learning sessions show inside a rule's trigger.
+    """
     tests = [(c, test) for c in compiled for test in c.tests]
     ids = [(c, test) for c, test in tests if test.rule.type == "param_id"]
     learning = [(c, session) for c in compiled for session in c.learning]
@@ -58,6 +62,7 @@ def face_gates(compiled: Sequence[Compiled], seed: int) -> list[GateResult]:
         gate("S3 limits worded", ((c, limits_worded(test)) for c, test in tests)),
         gate("S4 blind", ((c, blind_differs(test)) for c, test in tests)),
         gate("S6 rule not told", ((c, rule_not_told(session, c)) for c, session in learning)),
+        gate("S6 no face inside", ((c, no_face_inside(session, c)) for c, session in learning)),
         gate("F2 face not betrayed", ((c, face_betrayed(test)) for c, test in tests)),
         gate("F2 faces alone differ", ((c, _alike(faces, on_each_face(c, seed)[0])) for c, faces in faced)),
         gate("F4 sibling pinned", ((c, sibling_pinned(t, c)) for c, t in tests if t.rule.type == "confirm")),

@@ -19,6 +19,7 @@ from atr_datagen.gates.overlap import Corpus, overlap
 from atr_datagen.gates.owners import gate, owned, per_episode
 from atr_datagen.gates.report import CheckReport, GateResult
 from atr_datagen.gates.session_gates import facts_used
+from atr_datagen.gates.trigger_gates import sides_even
 from atr_datagen.plan.conformance import deviations
 from atr_datagen.plan.table import read_plan
 from atr_datagen.source.compile import Compiled, compile_source, read_sources
@@ -67,6 +68,7 @@ def _source_gates(compiled: Sequence[Compiled]) -> list[GateResult]:
         gate("bounds", ((c, out_of_bounds(c)) for c in compiled)),
         _planned(compiled),
         gate("S5 facts used", ((c, facts_used(session)) for c, session in learning)),
+        gate("half inside", ((c, sides_even(c)) for c in compiled)),
     ]
 
 

@@ -12,6 +12,7 @@ from atr_datagen.gates.report import GateResult
 from atr_datagen.plan.composition import COMPOSITION
 from atr_datagen.plan.learning import FAMILY_USES
 from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, slots
+from atr_datagen.plan.sides import INSIDE, OUTSIDE, fits_inside, uneven
 from atr_datagen.validity.corpus import CHECK_TYPES
 from atr_evaluator.guess_bound import LIMIT, LIMIT_CONFIRMING, GuessBound
 from atr_ontology import DOMAINS
@@ -43,6 +44,7 @@ def check_plan(plan: Plan) -> list[GateResult]:
         "plan confirm": _confirm,
         "plan roles": _roles,
         "plan rivals shown": _rivals_shown,
+        "plan sides": _sides,
         "plan families": _families,
         "plan paths": _paths,
         "plan signal": _signal,
@@ -220,6 +222,22 @@ def _rivals_shown(plan: Plan) -> Failures:
             for tool in rule.tools:
                 if tool not in used:
                     yield f"{persona.id} rule {rule.index}: {tool} is in no learning session"
+
+
+def _sides(plan: Plan) -> Failures:
+    for persona in plan.personas:
+        sides = Counter(s.trigger for s in persona.learning if s.role == "direct" and s.trigger)
+        if abs(sides[INSIDE] - sides[OUTSIDE]) > 1:
+            yield f"{persona.id} has {uneven(sides)}"
+        for session in persona.learning:
+            rule = persona.rules[session.rule] if session.rule is not None else None
+            if rule is None or session.trigger != INSIDE:
+                continue
+            where = f"{persona.id} session {session.index}"
+            if not fits_inside(rule):
+                yield f"{where} is inside the trigger of rule {rule.index}, which cannot be neutral there"
+            elif session.drawn.get(rule.slot, "") in rule.choices:
+                yield f"{where} draws {session.drawn[rule.slot]}, which is a face of rule {rule.index}"
 
 
 def _families(plan: Plan) -> Failures:

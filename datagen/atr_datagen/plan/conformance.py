@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from atr_datagen.plan.given import planned_rule, planned_session
 from atr_datagen.plan.model import PlannedPersona, PlannedRule, PlannedSession
+from atr_datagen.plan.sides import INSIDE
 from atr_datagen.source.document import Path
 from atr_datagen.source.grammar import Source
 
@@ -28,12 +29,16 @@ def deviations(source: Source, plan: PlannedPersona) -> Deviations:
             yield ("rules",), f"has {len(source.rules)} rules; the plan has {len(plan.rules)}"
             return
         yield from ((path, reason) for reason in _rule(planned_rule(source, index), planned))
-    bound = {rule.slot for rule in plan.rules if rule.type == "param_enum"}
+    enums = {rule.index: rule.slot for rule in plan.rules if rule.type == "param_enum"}
     for index, (block, planned) in enumerate(zip_longest(source.learning, plan.learning)):
         path = ("learning", index)
         if block is None or planned is None:
             yield ("learning",), f"has {len(source.learning)} sessions; the plan has {len(plan.learning)}"
             return
+        # Inside the trigger the values of the author's own faces are out, whichever the plan thought of.
+        neutral = planned.trigger == INSIDE and planned.rule in enums
+        own = {enums[planned.rule]} if neutral and planned.rule is not None else set[str]()
+        bound = {*enums.values()} - own
         yield from ((path, reason) for reason in _session(planned_session(source, index), planned, bound))
 
 
@@ -63,8 +68,10 @@ def _ranks(rule: PlannedRule) -> str:
 
 def _session(written: PlannedSession, planned: PlannedSession, bound: set[str]) -> Iterator[str]:
     yield from _fields(written, planned, _SESSION_FIELDS)
-    if planned.role == "direct" and written.rule != planned.rule:
+    if written.rule != planned.rule:
         yield f"belongs to rule {written.rule}; the plan says {planned.rule}, counted from 0"
+    if written.trigger != planned.trigger:
+        yield f"where is {written.trigger or 'left out'}; the plan says {planned.trigger or 'nothing'}"
     for slot, value in planned.drawn.items():
         if slot in bound and written.drawn.get(slot) != value:
             yield f"{slot} is {written.drawn.get(slot, 'not chosen')}; the plan drew {value}"

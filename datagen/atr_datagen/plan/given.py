@@ -47,7 +47,8 @@ def planned_session(source: Source, index: int) -> PlannedSession:
         family=block.family,
         path=tuple(step.tool for step in steps),
         day=block.day,
-        rule=_rule_index(source, block.subject) if block.role == "direct" else None,
+        rule=_rule_index(source, block.subject),
+        trigger=block.where or "",
         drawn={slot: value for step in steps for slot, value in _choices(step, block.know)},
     )
 

@@ -11,6 +11,7 @@ from random import Random
 from atr_data.constants import CONFIRMATION
 from atr_datagen.plan.composition import DrawFailed
 from atr_datagen.plan.model import Family, PlannedRule, PlannedSession, Role, families
+from atr_datagen.plan.sides import INSIDE, deal_sides, neutral
 from atr_ontology import DOMAINS, load_ontology
 
 FAMILY_USES = 9
@@ -62,25 +63,19 @@ def draw_learning(
     """
     picker = _Picker(rng, rules, usage, familiar)
     sessions: list[PlannedSession] = []
-    inside = _half(rng, [rule.index for rule in rules if rule.trigger])
+    sides_of = deal_sides(rng, rules)
     for rule in sorted(rules, key=lambda rule: (picker.choice_size(rule), rule.index)):
         sides = rng.sample(list(rule.tools), len(rule.tools))
         for place, tool in enumerate(sides):
             others = [side for side in sides if side != tool]
             session = picker.direct(rule, tool, others, "near" if place else "direct")
-            trigger = ("inside" if rule.index in inside else "outside") if rule.trigger and not place else ""
-            sessions.append(replace(session, trigger=trigger))
+            sessions.append(replace(session, trigger=sides_of.get(rule.index, "")))
     near -= sum(len(rule.tools) - 1 for rule in rules)
     if near < 0:
         raise DrawFailed("near sessions")
     sessions += [picker.aside("near") for _ in range(near)]
     sessions += [picker.aside("far") for _ in range(far)]
     return _dated(rng, _ordered(rng, sessions), rules)
-
-
-def _half(rng: Random, indices: Sequence[int]) -> set[int]:
-    odd = len(indices) % 2 and rng.randint(0, 1)
-    return set(rng.sample(indices, len(indices) // 2 + odd))
 
 
 @dataclass(slots=True)
@@ -182,7 +177,10 @@ def _dated(
     found: list[PlannedSession] = []
     day = 0
     for index, session in enumerate(sessions):
-        found.append(replace(session, index=index, day=day, drawn=_drawn(rng, session.path, bound)))
+        drawn = _drawn(rng, session.path, bound)
+        if session.trigger == INSIDE and session.rule is not None:
+            drawn = neutral(rules[session.rule], drawn)
+        found.append(replace(session, index=index, day=day, drawn=drawn))
         day += rng.choices(list(DAY_GAPS), list(DAY_GAPS.values()))[0]
     return found
 

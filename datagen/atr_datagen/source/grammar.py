@@ -142,8 +142,12 @@ class RuleBlock(Block):
 
 
 class LearningBlock(ScenarioBlock):
+    """`where` says on which side of its rule's trigger a session lies; it is left out where the rule always
+    holds, and where the session is no rule's."""
+
     subject: str = Field(alias="for")
     role: Literal["direct", "near", "far"]
+    where: Literal["inside", "outside"] | None = None
     family: str
     day: int = Field(ge=0)
     open: str

@@ -146,17 +146,26 @@ def _session(
     if session.domain not in DOMAINS or not session.family.partition(".")[2]:
         yield "family", f"should be domain.what_happens; is {session.family!r}"
         return
-    if session.role == "direct":
-        rule = next((rule for rule in rules if rule.key == session.subject), None)
-        if rule is None and session.subject not in unread:
-            yield "for", f"no rule {session.subject!r}; {nearest(session.subject, (r.key for r in rules))}"
-        elif rule is not None and rule.domain != session.domain:
-            yield "family", f"should start with {rule.domain}, the domain of rule {rule.key}"
-    elif session.subject != session.domain:
+    rule = next((rule for rule in rules if rule.key == session.subject), None)
+    known = rule is not None or session.subject in unread
+    if session.role == "direct" and not known:
+        yield "for", f"no rule {session.subject!r}; {nearest(session.subject, (r.key for r in rules))}"
+    elif session.role == "far" and session.subject != session.domain:
+        yield "for", f"should be the domain {session.domain!r} for role far; is {session.subject!r}"
+    elif session.role == "near" and session.subject != session.domain and not _shows_rival(rule, known):
         yield (
             "for",
-            f"should be the domain {session.domain!r} for role {session.role}; is {session.subject!r}",
+            f"should be the domain {session.domain!r} for role near, or the tool_identity rule of which "
+            f"another tool is shown; is {session.subject!r}",
         )
+    if rule is not None and rule.domain != session.domain:
+        yield "family", f"should start with {rule.domain}, the domain of rule {rule.key}"
+    if session.where is not None and session.subject == session.domain:
+        yield "where", "does not belong to a session that is no rule's"
+
+
+def _shows_rival(rule: RuleBlock | None, known: bool) -> bool:
+    return known and (rule is None or rule.type == "tool_identity")
 
 
 def _names(tool: Tool) -> list[str]:

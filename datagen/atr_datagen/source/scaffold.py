@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from atr_data.errors import DataError
 from atr_datagen.plan.model import Plan, PlannedPersona, PlannedRule, PlannedSession
+from atr_datagen.plan.sides import INSIDE
 from atr_datagen.source.document import UNWRITTEN as TO_WRITE
 from atr_datagen.source.document import nearest
 from atr_datagen.source.grammar import ASKED, NOT_ASKED, TERMS
@@ -23,7 +24,8 @@ vocab: {{}}  # at least 12 contacts, 8 places and 6 projects or suppliers, none 
 rules:"""
 
 
-_INSIDE = {"inside": ", with nothing to choose on the rule's dimension"}
+_INSIDE = "with nothing to choose on the rule's dimension"
+_INSIDE_BY_TOOL = "with every face's tool once over its sessions"
 
 
 def scaffold(plan: Plan, persona_id: str) -> str:
@@ -107,13 +109,15 @@ def _session(persona: PlannedPersona, session: PlannedSession) -> Iterator[str]:
     if session.drawn:
         yield f"# drawn: {', '.join(f'{slot} = {value}' for slot, value in session.drawn.items())}"
     if session.rule is not None and session.role == "near":
-        yield f"# another tool of {_key(persona.rules[session.rule])}"
-    if session.trigger:
-        yield f"# {session.trigger} the trigger of its rule" + _INSIDE.get(session.trigger, "")
-    rule = persona.rules[session.rule] if session.rule is not None and session.role == "direct" else None
+        yield "# another tool of its rule"
+    rule = persona.rules[session.rule] if session.rule is not None else None
+    if session.trigger == INSIDE and rule:
+        how = _INSIDE_BY_TOOL if rule.type == "tool_identity" else _INSIDE
+        yield f"# inside the trigger of its rule, {how}"
+    where = f"where: {session.trigger}, " if session.trigger else ""
     subject = _key(rule) if rule else session.domain
     steps = ", ".join(f'"{tool}()"' for tool in session.path)
-    yield f"- {{for: {subject}, role: {session.role}, family: {session.family}, day: {session.day},"
+    yield f"- {{for: {subject}, role: {session.role}, {where}family: {session.family}, day: {session.day},"
     yield f"   open: {TO_WRITE}, know: {{}}, rows: [], steps: [{steps}]}}"
 
 
