@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup run test test-pythons test-local test-clients test-hosts test-memory check train-user clean bundle
+.PHONY: setup run test test-pythons test-floors test-local test-clients test-hosts test-memory mutants check train-user clean bundle
 
 setup: $(STAMP)
 
@@ -32,7 +32,7 @@ test: check
 
 # What depends on the interpreter most, under the others that the package supports, where this machine has them.
 PYTHONS := .pythons
-test-pythons: $(STAMP)
+test-pythons: $(STAMP) test-floors
 	set -e; for python in $$($(BIN)/python -m tests.support.interpreters); do \
 		venv=$(PYTHONS)/$$($$python -c 'import sys; print("{}.{}".format(*sys.version_info))'); \
 		echo "$$venv"; \
@@ -42,6 +42,16 @@ test-pythons: $(STAMP)
 		$$venv/bin/python -m pytest -n auto -p no:cacheprovider tests/ontology tests/data tests/evaluator \
 			tests/memory_server tests/servers tests/client/session tests/test_architecture.py; \
 	done
+
+# The oldest releases of the base dependencies that pyproject.toml allows, and none of the extras.
+FLOORS := $(PYTHONS)/floors/bin/python
+test-floors: $(STAMP)
+	$(PYTHON) -m venv $(PYTHONS)/floors
+	$(FLOORS) -m pip install --quiet --disable-pip-version-check $$($(BIN)/python -m tests.support.floors)
+	$(FLOORS) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(FLOORS) -m pip check
+	$(FLOORS) -m pytest -n auto -p no:cacheprovider tests/data tests/memory_server tests/servers tests/client/gateway \
+		tests/client/session
 
 # Real weights and a server for them: SmolLM2-135M (98 MB) under llama.cpp, on loopback.
 LOCAL_STAMP := $(VENV)/.local-ready
@@ -90,6 +100,19 @@ $(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients
 
 test-memory: $(MEMORY_STAMP)
 	$(BIN)/python -m pytest tests/memory_clients -v -s
+
+# Small faults put into the modules of ROOM one by one, in a copy of the tree, and which of them no test notices.
+# OPTIONS are those of `python -m tests.support.mutation --help`; a run goes on where the last one stopped.
+ROOM ?= client/atr_client/session
+OPTIONS ?=
+MUTANTS_STAMP := $(VENV)/.mutants-ready
+
+$(MUTANTS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps coverage==7.17.5
+	touch $(MUTANTS_STAMP)
+
+mutants: $(MUTANTS_STAMP)
+	$(BIN)/python -m tests.support.mutation $(ROOM) $(OPTIONS)
 
 # The bundle for desktop clients: our wheel, and how it is run. Built and validated by the official tool.
 BUNDLE := build/mcpb

@@ -40,6 +40,10 @@ class BudgetReached(CellError):
     """The sweep has cost what `limits.cost_usd` allows; no further session begins."""
 
 
+class StoreFault(CellError):
+    """A store of results refused something, or is not there. The message names the object and says why."""
+
+
 class CellAbort(CellError):
     """Something around the agent broke, so nothing of the session in flight may be scored: it leaves no
     trajectory. Finished sessions stay. `module` says what broke."""

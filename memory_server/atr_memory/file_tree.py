@@ -20,9 +20,8 @@ def pack(
 ) -> str:
     """Keeps the files below a folder and returns their list as text: equal folders give equal text.
 
-    Links that lead out of the folder, sockets, the paths to `leave_out` and what is not at or `below` one of
-    some paths are not kept. Raises StoreError
-    when a file cannot be read or kept.
+    Links that lead out of the folder, sockets, what is at or below the paths to `leave_out` and what is not
+    at or `below` one of some paths are not kept. Raises StoreError when a file cannot be read or kept.
     """
     try:
         listed = sorted(one for one in _listed(folder, leave_out) if _is_below(one[0], below))
@@ -82,6 +81,7 @@ def _listed(folder: Path, leave_out: Collection[str] = ()) -> Iterator[Listed]:
             path = here / name
             inside = path.relative_to(folder).as_posix()
             if inside in leave_out:
+                folders[:] = [below for below in folders if below != name]
                 continue
             if path.is_symlink():
                 target = str(path.readlink())

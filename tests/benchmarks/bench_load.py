@@ -9,6 +9,7 @@ hears is searched for marks of others and of gold. The hosts run in processes of
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -31,6 +32,8 @@ from tests.support.mcp_player import McpPlayer
 
 ROUNDS = 4
 """How many times environments are opened, used and closed. Memory must not grow from round to round."""
+EPISODE_ROUNDS = 2
+"""How many times so many episodes are played, each one once; the second time must add no memory."""
 
 
 class Timed(Client):
@@ -66,7 +69,7 @@ def environment_host() -> Generator[tuple[int, str, dict[str, str]]]:
 def gateway(folder: Path, side_by_side: int) -> Generator[tuple[int, list[str]]]:
     """The address of each marked episode."""
     files: list[str] = []
-    for number in range(side_by_side):
+    for number in range(EPISODE_ROUNDS * side_by_side):
         path = folder / f"episode{number:03d}.json"
         episode = episode_with_marks(number).model_copy(update={"episode_id": f"marked{number}_seed000"})
         path.write_text(episode.model_dump_json(), encoding="utf-8")
@@ -75,7 +78,7 @@ def gateway(folder: Path, side_by_side: int) -> Generator[tuple[int, list[str]]]
     outputs = ("--port", "0", "--outputs", str(folder / "outputs"))
     with subprocess.Popen([*command, *outputs], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        lines = [process.stderr.readline() for _ in range(side_by_side * 3)]
+        lines = [process.stderr.readline() for _ in range(len(files) * 3)]
         urls = [line.split(": ")[1].strip() for line in lines if not line.startswith(" ")]
         yield process.pid, urls
         process.send_signal(signal.SIGINT)
@@ -129,12 +132,14 @@ async def environments(
             told["memory"].append(megabytes(pid))
 
 
-async def episodes(pid: int, urls: list[str], told: dict[str, Any]) -> None:
+async def episodes(pid: int, urls: list[str], side_by_side: int, told: dict[str, Any]) -> None:
     told["memory"].append(megabytes(pid))
-    async with anyio.create_task_group() as tasks:
-        for number, url in enumerate(urls):
-            tasks.start_soon(play_episode_of, url, number, told)
-    told["memory"].append(megabytes(pid))
+    numbered = list(enumerate(urls))
+    for first in range(0, len(urls), side_by_side):
+        async with anyio.create_task_group() as tasks:
+            for number, url in numbered[first : first + side_by_side]:
+                tasks.start_soon(play_episode_of, url, number, told)
+        told["memory"].append(megabytes(pid))
 
 
 def report(label: str, told: dict[str, Any]) -> None:
@@ -155,7 +160,7 @@ def nothing_yet() -> dict[str, Any]:
 
 
 async def main(calls: int, side_by_side: int) -> None:
-    used, played = nothing_yet(), nothing_yet()
+    used, played, load = nothing_yet(), nothing_yet(), os.getloadavg()[0]
     with (
         tempfile.TemporaryDirectory() as folder,
         environment_host() as (environment_pid, base_url, admin),
@@ -164,12 +169,13 @@ async def main(calls: int, side_by_side: int) -> None:
         began = time.perf_counter()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(environments, environment_pid, base_url, admin, calls, side_by_side, used)
-            tasks.start_soon(episodes, gateway_pid, urls, played)
+            tasks.start_soon(episodes, gateway_pid, urls, side_by_side, played)
         took = time.perf_counter() - began
     report("environments", used)
     report("episodes", played)
     total = len(used["seconds"]) + len(played["seconds"])
     print(f"{total} calls in {took:.0f} s, {side_by_side} environments and {side_by_side} episodes at once")
+    print(f"load average at the beginning {load:.1f}, of which none is ours")
     print("no mark of another, none of gold")
 
 

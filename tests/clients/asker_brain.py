@@ -26,8 +26,7 @@ _MOST_CALLS = 100
 
 def asker_brain(conversation: list[Message], tools: list[ToolSpec]) -> Turn:
     """Plays a session whose instructions stand in the conversation; silent once it is over."""
-    said = next(str(m.content) for m in conversation if m.role == "user" and _TOOLS in str(m.content))
-    system, _, rest = said.partition(_TOOLS)
+    system, _, rest = instructions_in(conversation).partition(_TOOLS)
     opening = rest.partition(_USER)[2].rstrip().removesuffix(_PROMPT).rstrip()
     played = [Message(role="system", content=system), Message(role="user", content=opening)]
     called: dict[str, str] = {}
@@ -47,6 +46,11 @@ def asker_brain(conversation: list[Message], tools: list[ToolSpec]) -> Turn:
             if called[str(message.tool_call_id)] == SEND_TO_USER and told.get("user"):
                 played.append(Message(role="user", content=told["user"]))
     return _turn(_numbered(played), tools)
+
+
+def instructions_in(conversation: Sequence[Message]) -> str:
+    """What the harness told the client, among what the client itself adds."""
+    return next(str(m.content) for m in conversation if m.role == "user" and _TOOLS in str(m.content))
 
 
 def bare_asker(conversation: list[Message], tools: list[ToolSpec]) -> Turn:

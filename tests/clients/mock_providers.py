@@ -20,10 +20,12 @@ from tests.clients.provider_formats import Event, Format
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that the model makes: the tool's own name, as the server lists it."""
+    """A call that the model makes: the tool's own name, as the server lists it; `own`: it is no tool of the
+    server's but of the client's."""
 
     tool: str
     arguments: dict[str, Any]
+    own: bool = False
 
 
 Turn = Sequence[Call]
@@ -86,7 +88,8 @@ class MockProvider:
         turn = self._brain(conversation, [o.spec for o in offered])
         names = {o.spec.name: o.called for o in offered}
         made = len([m for m in conversation if m.role == "assistant"])
-        calls = [(f"call_{made}_{i}", names[c.tool], c.arguments) for i, c in enumerate(turn)]
+        called = [self._form.own(c.tool) if c.own else names[c.tool] for c in turn]
+        calls = [(f"call_{made}_{i}", called[i], c.arguments) for i, c in enumerate(turn)]
         return (None, calls) if calls else ("done", [])
 
     def _answer(self, path: str, body: dict[str, Any]) -> tuple[str, str]:

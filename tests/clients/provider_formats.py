@@ -31,7 +31,10 @@ class Offered:
 
 
 class Format(Protocol):
-    """One wire format. `whole` is a reply that is not streamed, as one document."""
+    """One wire format. `whole` is a reply that is not streamed, as one document; `own` is what a reply calls
+    a tool of the client's own."""
+
+    def own(self, tool: str) -> Any: ...
 
     def offered(self, body: dict[str, Any], server: str) -> list[Offered]: ...
 
@@ -42,7 +45,12 @@ class Format(Protocol):
     def whole(self, text: str | None, calls: Sequence[Named]) -> dict[str, Any]: ...
 
 
-class AnthropicFormat:
+class NamesAsTheyAre:
+    def own(self, tool: str) -> Any:
+        return tool
+
+
+class AnthropicFormat(NamesAsTheyAre):
     def offered(self, body: dict[str, Any], server: str) -> list[Offered]:
         start = f"mcp__{server}__"
         return [
@@ -105,6 +113,9 @@ class AnthropicFormat:
 class ResponsesFormat:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
+
+    def own(self, tool: str) -> Any:
+        return {"name": tool}
 
     def offered(self, body: dict[str, Any], server: str) -> list[Offered]:
         """Codex puts the tools of a server into a namespace; the SDK's users name them as they are."""
@@ -190,7 +201,7 @@ class ResponsesFormat:
         }
 
 
-class GeminiFormat:
+class GeminiFormat(NamesAsTheyAre):
     def offered(self, body: dict[str, Any], server: str) -> list[Offered]:
         start = f"mcp_{server}_"
         declared = (d for tool in body.get("tools", ()) for d in tool.get("functionDeclarations", ()))
@@ -230,7 +241,7 @@ class GeminiFormat:
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}
 
 
-class ChatFormat:
+class ChatFormat(NamesAsTheyAre):
     """Chat Completions, for those who hold the model themselves: own names of tools, nothing streamed."""
 
     def offered(self, body: dict[str, Any], server: str) -> list[Offered]:

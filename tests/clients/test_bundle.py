@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from tests.clients.agents_from_npm import INSTALLED, NODE
 from tests.conftest import ROOT
@@ -55,7 +55,7 @@ def written(results: Path) -> list[Path]:
 
 
 async def test_what_the_bundle_starts_plays(unpacked: Path, tmp_path: Path) -> None:
-    async with Client(started(unpacked, tmp_path)) as client:
+    async with Client(stdio_client(started(unpacked, tmp_path))) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert names > {"start_episode", "next_session", "send_to_user", "finish_session"}
         begun = await client.call_tool("next_session", {})

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,7 +101,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
 async def visit(view: MemoryView, name: str, act: Callable[[Path], None]) -> None:
     async with view.open() as offer:
         assert isinstance(offer, FolderOffer) and offer.folder
-        offer.leave_out.add("work/INSTRUCTIONS.md")
+        offer.leave_out |= {"work/INSTRUCTIONS.md", "tmp"}
         (offer.folder / "work" / "INSTRUCTIONS.md").write_text("do it")
         act(offer.folder)
         await view.keep(SESSIONS[name], offer)
@@ -109,19 +111,62 @@ async def visit(view: MemoryView, name: str, act: Callable[[Path], None]) -> Non
 async def test_an_agents_files_live_through_learning_and_each_test_has_a_copy_of_its_own() -> None:
     with MemoryStore() as store:
         view = MemoryView(store, "cell", layer("home"))
-        await visit(view, "s1", lambda folder: _write(folder / "home" / ".agent" / "notes.md", "tea"))
-        await visit(view, "s2", lambda folder: _write(folder / "work" / "plan", "trains"))
+        learned: list[Path] = []
+
+        def first(folder: Path) -> None:
+            learned.append(folder)
+            _write(folder / "home" / ".agent" / "notes.md", "tea")
+
+        def second(folder: Path) -> None:
+            learned.append(folder)
+            _write(folder / "work" / "plan", "trains")
+            _write(folder / "tmp" / "deep" / "scratch", "of no worth")
+
+        await visit(view, "s1", first)
+        await visit(view, "s2", second)
         assert view.layer.stored(view.kept).split("\n") == ["tea", "trains"]
         frozen = MemoryView(store, "cell", view.layer)
         frozen.open_snapshot(await view.freeze())
-        async with frozen.open() as one, frozen.open() as other:
-            assert one is not None and other is not None and one.folder and other.folder
-            assert one.folder != other.folder
-            assert (one.folder / "home" / ".agent" / "notes.md").read_text() == "tea"
-            _write(one.folder / "home" / ".agent" / "notes.md", "coffee")
-            assert (other.folder / "home" / ".agent" / "notes.md").read_text() == "tea"
-            assert (await one.writes(), await other.writes()) == (1, 0)
-        assert not one.folder.exists()
+        seen: list[Path] = []
+
+        async def test_session(writes: str) -> None:
+            async with frozen.open() as offer:
+                assert offer is not None and offer.folder
+                seen.append(offer.folder)
+                notes = offer.folder / "home" / ".agent" / "notes.md"
+                assert notes.read_text() == "tea"
+                await anyio.lowlevel.checkpoint()
+                _write(notes, writes)
+                assert await offer.writes() == int(writes != "tea")
+
+        async with anyio.create_task_group() as tasks:
+            for writes in ("coffee", "tea"):
+                tasks.start_soon(test_session, writes)
+        assert not seen[0].exists()
+    assert seen == [learned[0]] * 2 and set(learned) == set(seen)
+
+
+async def test_files_lie_at_one_path_in_each_session_of_a_cell_and_in_no_other_cell(tmp_path: Path) -> None:
+    async def place(name: str) -> Path:
+        (tmp_path / name).mkdir(exist_ok=True)
+        with MemoryStore(tmp_path / name / "memory.sqlite") as store:
+            async with MemoryView(store, "cell", layer("home")).open() as offer:
+                assert offer is not None and offer.folder
+                assert str(tmp_path) not in str(offer.folder)
+                return offer.folder
+
+    first = await place("a")
+    (first / "work").mkdir(parents=True)
+    (first / "work" / "left").write_text("by a run that was killed")
+    assert await place("a") == first != await place("b")
+    assert not first.exists()
+    first.symlink_to(tmp_path)
+    try:
+        with pytest.raises(MemoryFault, match="belongs to somebody else"):
+            await place("a")
+        assert (tmp_path / "a").exists()
+    finally:
+        first.unlink()
 
 
 async def test_files_that_were_not_kept_mean_that_the_session_is_played_again() -> None:

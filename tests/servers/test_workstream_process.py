@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mcp import Client, StdioServerParameters
+from mcp import Client, StdioServerParameters, stdio_client
 
 from atr_data.timing import save_stream
 from atr_data.timing.set_folder import load_logs
@@ -21,7 +21,8 @@ async def test_decisions_are_on_disk_after_each_call(tmp_path: Path) -> None:
     path, log = tmp_path / "ada.stream.jsonl", tmp_path / "log.jsonl"
     save_stream(STREAM, path)
     arguments = ["-m", "atr_servers.cli", "workstream", str(path), "--sitting", "s1", "--log", str(log)]
-    async with Client(StdioServerParameters(command=sys.executable, args=arguments)) as client:
+    process = StdioServerParameters(command=sys.executable, args=arguments)
+    async with Client(stdio_client(process)) as client:
         await client.call_tool("start_sitting", {})
         await client.call_tool("assist", {"event_id": "e0", "intent": "coding"})
         (first,) = load_logs(log)

@@ -26,7 +26,9 @@ from atr_client.gateway.seat import Seat
 from atr_client.models.base import AgentModel
 from atr_client.outputs.provenance import Provenance, collect_provenance
 from atr_client.sweep.config import ModelChoice, RunConfig
+from atr_data import load_trajectory
 from atr_data.episode import Episode
+from atr_data.trajectory import Trajectory
 from atr_servers.hosts.environment_host import Host
 from tests.conftest import ROOT
 
@@ -106,6 +108,12 @@ def passes(evaluation: dict[str, Any]) -> dict[str, bool]:
 
 def scored(desk: Desk) -> dict[str, Any]:
     return json.loads(desk.cell.folder.evaluation.read_text(encoding="utf-8"))
+
+
+def played(desk: Desk) -> list[Trajectory]:
+    """The sessions that have a result, as they are on disk."""
+    files = (desk.cell.folder.trajectory(name) for name in desk.sessions)
+    return [load_trajectory(path) for path in files if path.exists()]
 
 
 def manifest_of(desk: Desk) -> dict[str, Any]:

@@ -74,9 +74,11 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 class CannedServer:
-    """Answers POST requests from a queue of `Answer`s, and keeps what it was sent."""
+    """Answers POST requests from a queue of `Answer`s, then with `otherwise`, and keeps what it was sent.
+    `otherwise` is given the body too."""
 
-    def __init__(self) -> None:
+    def __init__(self, otherwise: Callable[[dict[str, Any]], Answer] | None = None) -> None:
+        self._otherwise = otherwise
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self._answers: deque[Answer] = deque()
@@ -109,9 +111,13 @@ class CannedServer:
 
             def do_POST(self) -> None:
                 sent = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.bodies.append(json.loads(sent))
+                body = json.loads(sent)
+                outer.bodies.append(body)
                 outer.headers.append({name.lower(): value for name, value in self.headers.items()})
-                outer._answers.popleft()(self)
+                if outer._answers or outer._otherwise is None:
+                    outer._answers.popleft()(self)
+                else:
+                    outer._otherwise(body)(self)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass

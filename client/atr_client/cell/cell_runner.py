@@ -21,7 +21,7 @@ from atr_client.cell.definition import Cell, CellResult
 from atr_client.cell.kept_sessions import KeptSessions
 from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
 from atr_client.cell.progress import Progress, Silent
-from atr_client.errors import CellBusy
+from atr_client.errors import CellBusy, StoreFault
 from atr_client.logs import cell_log, get_logger
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import (
@@ -51,13 +51,12 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
 
     Raises CellBusy when another process writes to it, ManifestMismatch when its files come from a different
     run, PreflightError when an oracle variant lacks a statement, CellAbort when a session could not be
-    played, and whatever else the session runner raises. Finished sessions stay in any case.
+    played, StoreFault when its archive cannot be read or written, and whatever else the session runner
+    raises. Finished sessions stay in any case.
     """
     started = time.monotonic()
     with _only_writer(cell.folder):
-        if cell.options.fresh:
-            cell.folder.clear()
-        cell.folder.remove_temporary_files()
+        await anyio.to_thread.run_sync(_prepare, cell)
         with cell_log(cell.folder.run_log, cell.key.cell_id):
             existing = read_manifest(cell.folder.manifest)
             manifest = _gated_manifest(cell, existing)
@@ -65,7 +64,8 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             if existing is not None and (
                 row := done_row(cell.name, cell.folder, cell.episode, cell.sessions)
             ):
-                mark_stale(cell.folder.manifest, existing, manifest.stale_fields)
+                if mark_stale(cell.folder.manifest, existing, manifest.stale_fields) and cell.archive:
+                    await anyio.to_thread.run_sync(cell.archive.commit, cell.folder)
                 return CellResult((), row, skipped=True)
             kept = ManifestFile(cell.folder.manifest, manifest)
             cell.served.expect(
@@ -75,6 +75,8 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
             trajectories = await _played(cell, kept, progress or Silent(), started)
             cost = cost_usd(usage_by_role(trajectories).values()) if manifest.agent == "model" else None
             row = await anyio.to_thread.run_sync(_finish, cell, kept, cost, trajectories, started)
+            if cell.archive:
+                await anyio.to_thread.run_sync(cell.archive.commit, cell.folder)
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
 
@@ -90,6 +92,17 @@ def is_busy(folder: CellFolder, *, patience: float = PATIENCE) -> bool:
         return True
 
 
+def _prepare(cell: Cell) -> None:
+    """What there is of the cell lies in its folder afterwards."""
+    if cell.options.fresh:
+        cell.folder.clear()
+    if cell.archive and cell.options.fresh:
+        cell.archive.clear()
+    elif cell.archive:
+        cell.archive.bring(cell.folder)
+    cell.folder.remove_temporary_files()
+
+
 async def _played(cell: Cell, file: ManifestFile, progress: Progress, started: float) -> list[Trajectory]:
     """What breaks a run off stands in the cell's folder until it goes on: such a cell has no score."""
     cell.folder.aborted.unlink(missing_ok=True)
@@ -97,8 +110,10 @@ async def _played(cell: Cell, file: ManifestFile, progress: Progress, started: f
         return await _play(cell, file, progress)
     except Exception as error:
         row = failed_row(cell.name, error, duration=time.monotonic() - started)
-        with suppress(OSError):
+        with suppress(OSError, StoreFault):
             write_atomic(cell.folder.aborted, indented_json(row))
+            if cell.archive:
+                await anyio.to_thread.run_sync(cell.archive.keep, cell.folder)
         raise
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from atr_client.cell.learn_freeze_test import sessions_of
+from atr_client.outputs.cell_archive import CellArchive
 from atr_client.outputs.commits import Commits
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import Manifest
@@ -59,7 +60,8 @@ class CellOptions:
 class Cell:
     """A cell to be run: what it is, where its files are, who plays its sessions, and what the servers of its
     models call themselves. A session that has to be played waits for `admit`. `memory` is its layer; left
-    out, the one that the key names. `commits` writes its trajectories."""
+    out, the one that the key names. `commits` writes its trajectories. `archive` is where its files are kept
+    when its folder is only where it is played."""
 
     key: CellKey
     episode: Episode
@@ -71,6 +73,7 @@ class Cell:
     admit: Admission = at_once
     memory: MemoryLayer | None = None
     commits: Commits = field(default_factory=Commits)
+    archive: CellArchive | None = None
 
     @property
     def name(self) -> CellName:

@@ -12,6 +12,7 @@ from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.retention import note_retention
 from atr_client.session.session_runner import run_session
+from atr_client.session.transports import TransportName, served
 from atr_client.session.turns import SessionSettings
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory
@@ -46,6 +47,7 @@ class EpisodeRunner:
     user_of: UserMaker
     settings: SessionSettings
     meter: Meter = field(default_factory=Meter)
+    transport: TransportName = "in-process"
 
     async def __call__(
         self,
@@ -56,7 +58,10 @@ class EpisodeRunner:
     ) -> Trajectory:
         self.meter.check()
         user = self.user_of(self.episode, session) if isinstance(session, LearningSession) else None
-        async with open_environment(self.episode, session, recorder) as environment:
+        async with (
+            served(self.episode, session, self.transport) as target,
+            open_environment(self.episode, session, recorder, target=target) as environment,
+        ):
             trajectory = await run_session(
                 episode=self.episode,
                 session=session,

@@ -18,7 +18,7 @@ from atr_client.cli.datagen_group import datagen
 from atr_client.cli.gateway_group import play, serve_episodes
 from atr_client.cli.lazy_group import LazyGroup
 from atr_client.cli.results_group import RESULT_COMMANDS
-from atr_client.cli.sweep_commands import doctor, estimate, models, run, schema, status
+from atr_client.cli.sweep_commands import doctor, estimate, fetch, models, run, schema, status
 
 _FILE = click.Path(path_type=Path)
 _EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -186,7 +186,7 @@ def calibrate(
         calibrate_command(role, file, classifier or "lexical", lines, every)
 
 
-for command in (run, status, models, estimate, doctor, schema):
+for command in (run, fetch, status, models, estimate, doctor, schema):
     cli.add_command(command)
 cli.add_command(datagen)
 cli.add_command(

@@ -10,26 +10,36 @@ from pathlib import Path
 import click
 
 from atr_client.cell.definition import Cell
-from atr_client.errors import ConfigError
+from atr_client.errors import ConfigError, StoreFault
+from atr_client.outputs.cell_archive import bring_all
 from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.stores import Store
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.config_file import config_schema
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.registry import remote_specs
 
 
-def show_plan(config: RunConfig, cells: Sequence[Cell], root: Path, clients: ModelClients) -> None:
+def show_plan(config: RunConfig, cells: Sequence[Cell], place: Path | Store, clients: ModelClients) -> None:
     """One line per cell, then sums, and what would keep the run from starting. Nothing is written."""
+    problems: list[str] = []
+    try:
+        bring_all([(cell.archive, cell.folder) for cell in cells if cell.archive])
+    except (ConfigError, StoreFault) as error:
+        problems.append(str(error))
     for cell in cells:
         click.echo(f"{_state(cell.folder):<8}  {len(cell.sessions):>4} sessions  {cell.key.cell_id}")
     states = Counter(_state(cell.folder) for cell in cells)
     sessions = sum(len(cell.sessions) for cell in cells)
+    below = place.address if isinstance(place, Store) else place
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-    click.echo(f"{config.name}: {len(cells)} cells ({told}), {sessions:,} sessions, below {root}")
+    click.echo(f"{config.name}: {len(cells)} cells ({told}), {sessions:,} sessions, below {below}")
     try:
         clients.check(remote_specs(config))
     except ConfigError as error:
-        click.echo(f"not ready: {error}", err=True)
+        problems.append(str(error))
+    for problem in problems:
+        click.echo(f"not ready: {problem}", err=True)
 
 
 def schema_command() -> None:

@@ -14,7 +14,7 @@ from atr_client.models.meter import cost_text, dollars
 from atr_client.outputs.fitting import print_line, print_table
 from atr_client.sweep.config_file import load_config
 from atr_client.sweep.estimate import CellOutlook, Estimate, Measured, Stop, budget_stop, estimate
-from atr_client.sweep.folders import episodes_folder, outputs_root
+from atr_client.sweep.folders import episodes_folder, outputs_place
 from atr_client.sweep.plan import cell_keys
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs
 from atr_client.sweep.selection import Selection
@@ -31,7 +31,8 @@ def estimate_command(
         config = load_config(config_name, changes)
         folder = episodes_folder(config, episodes)
         chosen = [load_episode(path) for path in select_episodes(config.episodes.select, folder)]
-        root = outputs_root(config, outputs)
+        place = outputs_place(config, outputs)
+        measured = Measured.under(place) if isinstance(place, Path) else Measured()
         selection = Selection(config)
         cells = [
             CellOutlook(
@@ -42,7 +43,7 @@ def estimate_command(
             for key in cell_keys(config, episode, entry.model_id)
             if selection.wants(key)
         ]
-        sweep = (cells, role_specs(config), Measured.under(root))
+        sweep = (cells, role_specs(config), measured)
         lines = estimate(*sweep)
         limit = config.limits.cost_usd
         stop = budget_stop(*sweep, limit=limit) if limit is not None else None
@@ -54,9 +55,10 @@ def estimate_command(
     if limit is not None:
         total = sum((line.usage for line in lines), Usage())
         print_line(console, _budget_line(limit, stop, total), indent="    ")
+    looked = f"under {place}" if isinstance(place, Path) else f"nowhere: fetch {place.address} into a folder"
     print_line(
         console,
-        f"earlier runs were looked for under {root}; discounts for cached tokens as they were measured",
+        f"earlier runs were looked for {looked}; discounts for cached tokens as they were measured",
         indent="    ",
     )
 

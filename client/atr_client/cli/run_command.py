@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import anyio
 import click
 from pydantic import ValidationError
 from rich.console import Console
 
 from atr_client.cell.definition import Cell
-from atr_client.cell.isolation import outcome_of
 from atr_client.cell.progress import Progress
 from atr_client.cli.dry_run import show_plan
 from atr_client.cli.failures import reported_errors
@@ -23,20 +21,21 @@ from atr_client.gateway.command_sessions import command_players
 from atr_client.logs import route_structlog, terminal_log
 from atr_client.models.meter import Meter
 from atr_client.models.recording import chosen_exchanges
+from atr_client.outputs.cell_archive import bring_all
 from atr_client.outputs.fitting import print_line
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.spending import spent
-from atr_client.sweep.cell_queue import CellQueue
+from atr_client.outputs.stores import Store
+from atr_client.sweep.cell_order import CellOrder, order_of
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.config_file import first_problem, load_config, track_of
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.folders import check_writable, outputs_root
+from atr_client.sweep.executors import executor
+from atr_client.sweep.folders import check_writable, outputs_place, playing_root
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
-from atr_client.sweep.processes import Workers, process_count
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
 from atr_client.sweep.selection import Selection
-from atr_client.sweep.stop_signals import Told, cancel_on_signal
-from atr_client.sweep.sweep_runner import SweepReport, refuse_busy, run_sweep, write_summary
+from atr_client.sweep.sweep_runner import SweepReport, bring_finished, refuse_busy, write_summary
 from atr_client.sweep.tally import Tally
 
 EXIT_INTERRUPTED = 130
@@ -63,7 +62,6 @@ class RunRequest:
 
 def run_command(request: RunRequest) -> int:
     """Runs the sweep and prints its results. Returns the exit code."""
-    errors = Console(stderr=True)
     route_structlog()
     with reported_errors():
         if track_of(request.config) == "timing":
@@ -71,42 +69,55 @@ def run_command(request: RunRequest) -> int:
 
             return timing_run_command(request)
         config = _narrowed(load_config(request.config, request.changes), request)
-        root = outputs_root(config, request.overrides.outputs)
+        if config.executor == "dask" and (request.record or request.replay):
+            raise ConfigError("--record and --replay are for sweeps on this machine, not for executor: dask")
+        place = outputs_place(config, request.overrides.outputs)
         if not request.dry:
-            check_writable(root)
-        exchanges = chosen_exchanges(request.record, request.replay)
-        clients = ModelClients(config.limits, exchanges=exchanges)
-        selection = Selection(config)
-        cells = plan_cells(config, root, request.overrides, clients, command_players, selection)
-        if request.nulls:
-            cells += plan_cells(null_config(config), root, request.overrides, clients)
-        for name in selection.unused:
-            click.echo(f"warning: {name} matches no cell", err=True)
-        if request.dry:
-            show_plan(config, cells, root, clients)
-            return 0
-        if request.replay is None:
-            clients.check(remote_specs(config))
-            _count_costs(clients.meter, config, cells, request.overrides)
-        refuse_busy(cells)
-        for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config)]):
-            print_line(errors, f"warning: {line}", indent="    ")
-        report = SweepReport([cell.key for cell in cells])
-        at_once = config.limits.cells
-        processes = process_count(config.processes, at_once, len(cells))
-        workers = Workers(cells, CellQueue(cells, at_once))
-        interrupted = False
-        if processes > 1:
-            workers.start(processes, clients)
-        try:
-            with _progress(errors, cells, live=request.live) as progress, terminal_log(_printer(errors)):
-                if processes > 1:
-                    workers.play(progress, report, _printer(errors))
-                else:
-                    anyio.run(_sweep, cells, at_once, progress, report, clients)
-        except KeyboardInterrupt:
-            interrupted = True
-        summary = write_summary(root, report, _arguments(request))
+            check_writable(place)
+        with playing_root(place) as root:
+            return _run(request, config, place, root)
+
+
+def _run(request: RunRequest, config: RunConfig, place: Path | Store, root: Path) -> int:
+    """`root` is where cells are played, which is the place unless that is a store."""
+    errors = Console(stderr=True)
+    exchanges = chosen_exchanges(request.record, request.replay)
+    clients = ModelClients(config.limits, exchanges=exchanges)
+    selection = Selection(config)
+    store = place if isinstance(place, Store) else None
+    cells = plan_cells(config, root, request.overrides, clients, command_players, selection, store)
+    nulls = null_config(config)
+    null_cells = plan_cells(nulls, root, request.overrides, clients, store=store) if request.nulls else []
+    configs = {cell.key: nulls for cell in null_cells}
+    cells += null_cells
+    for name in selection.unused:
+        click.echo(f"warning: {name} matches no cell", err=True)
+    if request.dry:
+        show_plan(config, cells, place, clients)
+        return 0
+    if request.replay is None:
+        clients.check(remote_specs(config))
+        _count_costs(clients.meter, config, cells, request.overrides)
+    refuse_busy(cells)
+    for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config)]):
+        print_line(errors, f"warning: {line}", indent="    ")
+    report = SweepReport([cell.key for cell in cells])
+
+    def order(cell: Cell) -> CellOrder:
+        return order_of(cell, configs.get(cell.key, config), request.overrides, place)
+
+    interrupted = False
+    try:
+        with (
+            executor(config, cells, clients, order, command_players) as play,
+            _progress(errors, cells, live=request.live) as progress,
+            terminal_log(_printer(errors)),
+        ):
+            play(progress, report, _printer(errors))
+    except KeyboardInterrupt:
+        interrupted = True
+    bring_finished(cells, report)
+    summary = write_summary(root, report, _arguments(request), store)
     print_results(Console(), report.sorted_rows, root)
     print_line(Console(), f"summary: {summary}", indent="    ")
     if report.stopped:
@@ -117,31 +128,11 @@ def run_command(request: RunRequest) -> int:
     return report.exit_code
 
 
-async def _sweep(
-    cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
-) -> None:
-    clients.notices.show = progress.model_waits
-    told = Told()
-
-    async def run() -> None:
-        async with clients:
-            await run_sweep(cells, at_once=at_once, progress=progress, report=report)
-
-    outcome: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
-        outcome = await outcome_of(run)
-        tasks.cancel_scope.cancel()
-    if told.signal is not None:
-        raise KeyboardInterrupt
-    if outcome is not None:
-        raise outcome
-
-
 def _count_costs(meter: Meter, config: RunConfig, cells: Sequence[Cell], overrides: Overrides) -> None:
     """Holds the sweep's costs against its limit, those of its earlier runs included."""
     meter.limit = config.limits.cost_usd
     if meter.limit is not None and not overrides.fresh:
+        bring_all([(cell.archive, cell.folder) for cell in cells if cell.archive])
         meter.add(spent(cell.folder for cell in cells))
 
 

@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from atr_client.cli.completion import configs, personas
 from atr_client.cli.completion import variants as variant_names
 
+if TYPE_CHECKING:
+    from atr_client.outputs.stores import Store
+
 _FILE = click.Path(path_type=Path)
+
+
+class _OutputsPlace(click.Path):
+    """A folder, or the address of a store."""
+
+    name = "path or address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        from atr_client.errors import ConfigError
+        from atr_client.outputs.stores import place_of
+
+        try:
+            return place_of(value)
+        except ConfigError as error:
+            self.fail(str(error), param, ctx)
+
+
+_PLACE = _OutputsPlace()
 _config_option = click.option(
     "--config",
     "config",
@@ -40,7 +64,7 @@ _changes_option = click.option(
 )
 @click.option("--model", "models", multiple=True, help="Only these models.")
 @_changes_option
-@click.option("--outputs", type=_FILE, help="Folder that the run writes to.")
+@click.option("--outputs", type=_PLACE, help="Folder that the run writes to, or the address of a store.")
 @click.option("--fresh", is_flag=True, help="Start every cell over: what it has on disk is removed.")
 @click.option("--compatible", is_flag=True, help="Reuse whatever the original benchmark would reuse.")
 @click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
@@ -57,7 +81,7 @@ def run(
     variants: tuple[str, ...],
     models: tuple[str, ...],
     changes: tuple[str, ...],
-    outputs: Path | None,
+    outputs: Path | Store | None,
     fresh: bool,
     compatible: bool,
     allow_stale_resume: bool,
@@ -141,6 +165,19 @@ def status(folders: tuple[Path, ...], episodes: Path | None) -> int:
     from atr_client.cli.status_command import status_command
 
     return status_command(folders, episodes)
+
+
+@click.command()
+@click.argument("address")
+@click.argument("folder", metavar="DIR", type=_FILE)
+def fetch(address: str, folder: Path) -> int:
+    """Bring the cells of a run from a store, such as s3://bucket/sweep, into DIR, for all other commands.
+
+    The same command again brings what is new. Exit code 3: some cells are not finished.
+    """
+    from atr_client.cli.fetch_command import fetch_command
+
+    return fetch_command(address, folder)
 
 
 @click.command()

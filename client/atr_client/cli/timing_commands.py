@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from atr_client.timing.table import render_gates, sitting_table
 from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
 from atr_data.files import write_atomic
-from atr_data.reading import read_json
 from atr_data.timing.set_folder import (
     UserFiles,
     load_logs,
@@ -34,7 +33,16 @@ from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.generate import decide, write_set
 from atr_datagen.timing.import_proagentbench import LICENCE_NOTE, convert
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
-from atr_datagen.timing.reading_sheet import BOUND, WRITTEN, make_sheet, read_answers, share_right
+from atr_datagen.timing.reading_sheet import (
+    BOUND,
+    READERS,
+    WRITTEN,
+    DayReading,
+    Origin,
+    make_sheet,
+    read_key,
+    shares_right,
+)
 from atr_datagen.timing.settings import PUBLIC_SALT, Process, Settings, Split
 from atr_datagen.timing.snapshot_set import as_snapshots
 from atr_evaluator.timing import TimingRules, UserPlay, score_timing
@@ -100,16 +108,18 @@ def _salt(variable: str | None) -> str:
 
 @timing.command()
 @click.option("--users", type=click.IntRange(4, 400), default=40, show_default=True)
-@click.option("--salts", type=click.IntRange(1, len(SALTS)), default=len(SALTS), show_default=True)
+@click.option("--salts", type=click.IntRange(1, 100), default=SALTS, show_default=True)
+@click.option("--draw", default="gate", show_default=True, help="Another name draws other habits.")
 @click.option("--seed", type=int, default=0)
 @click.option("--lexicon", type=_FOLDER, default=PUBLIC_LEXICON)
-def check(users: int, salts: int, seed: int, lexicon: Path) -> None:
+def check(users: int, salts: int, draw: str, seed: int, lexicon: Path) -> None:
     """Measure the gates; exits 1 when one does not hold. In full it takes ten minutes of a free core."""
     with reported_errors():
         settings, words = Settings(seed=seed), load_lexicon(lexicon)
         bases = [compile_base(settings, words, number) for number in range(users)]
         gates, means = check_sets(
-            lambda salt=salt: _drawn(bases, replace(settings, salt=salt), words) for salt in SALTS[:salts]
+            lambda number=number: _drawn(bases, replace(settings, salt=f"{draw}-{number}"), words)
+            for number in range(salts)
         )
     click.echo(render_gates(gates, means))
     if not all(gate.holds for gate in gates):
@@ -238,16 +248,29 @@ def sheet_command(folder: Path, out: Path, key: Path, written: Path, seed: int) 
 
 
 @timing.command("score-sheet")
-@click.argument("answers", nargs=-1, required=True, type=_FILE)
-@click.option("--key", type=_FILE, required=True)
-def score_sheet_command(answers: tuple[Path, ...], key: Path) -> None:
-    """Score readers' answers to a sheet, a file each; exits 1 when they can tell."""
+@click.argument("answers", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--key", "key_file", type=_FILE, required=True, help="Written beside the sheet.")
+def score_sheet_command(answers: tuple[Path, ...], key_file: Path) -> None:
+    """Score readers' answers to a sheet, YAML files or a folder of them; exits 1 when they can tell."""
     with reported_errors():
-        known: dict[str, str] = read_json(key)
-        share = share_right(known, [read_answers(path, known) for path in answers])
-    click.echo(f"G6 readers: {share:.0%} right, at most {BOUND:.0%}; {len(answers)} of 5 readers")
+        key = read_key(key_file)
+        files = [f for path in answers for f in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
+        if not files:
+            raise UsageFault(f"no answers (*.yaml) in {answers[0]}")
+        readings = [DayReading.read(file, key) for file in files]
+    for file, reading in zip(files, readings, strict=True):
+        click.echo(f"{file.stem}: {_shares(key, [reading])}, {len(reading.answers)} of {len(key)} answered")
+    share, _ = shares_right(key, [reading.answers for reading in readings])
+    click.echo(
+        f"G6 readers: {_shares(key, readings)}; at most {BOUND:.0%}; {len(files)} of {READERS} readers"
+    )
     if share > BOUND:
         raise click.exceptions.Exit(1)
+
+
+def _shares(key: Mapping[str, Origin], readings: Sequence[DayReading]) -> str:
+    share, of = shares_right(key, [reading.answers for reading in readings])
+    return f"{share:.0%} right ({', '.join(f'{name} {one:.0%}' for name, one in of.items())})"
 
 
 @timing.command("import-proagentbench")

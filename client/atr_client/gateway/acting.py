@@ -60,7 +60,7 @@ async def make(
 
 async def outcome(hosted: HostedSession, made: Made, why_over: Callable[[], str]) -> Told:
     await hosted.mailbox.settled()
-    new = hosted.messages[made.known :]
+    new = hosted.came_of(made.known)
     result = next((message for message in reversed(new) if message.role == "tool"), None)
     if result is None:
         return refused(f"{made.name} has no result: {why_over()}")

@@ -7,12 +7,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from atr_client.gateway.client_presets import CONFIG, INSTRUCTIONS
+from atr_client.gateway.client_presets import CONFIG, INSTRUCTIONS, PASSING
 from atr_client.session.agent_memory import AgentMemory
 from atr_memory.layers.home import FolderOffer
 
-HARNESS_FILES = (f"work/{INSTRUCTIONS}", f"work/{CONFIG}", "work/.gemini/settings.json")
-"""What the harness writes there for each session anew: no memory of the agent."""
+HARNESS_FILES = (f"work/{INSTRUCTIONS}", f"work/{CONFIG}", "work/.gemini/settings.json", PASSING)
+"""What the harness puts there for each session anew: no memory of the agent."""
 
 
 @contextmanager

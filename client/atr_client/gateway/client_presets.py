@@ -16,6 +16,8 @@ SERVER = "atr"
 """What clients call the gateway."""
 
 INSTRUCTIONS, CONFIG = "INSTRUCTIONS.md", "mcp.json"
+PASSING = "tmp"
+"""Below an agent's folder, for files that are not meant to last."""
 _ALWAYS = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
 _GEMINI_OWN = """
 run_shell_command read_file read_many_files write_file replace glob grep_search list_directory web_fetch
@@ -54,15 +56,15 @@ def prepared(
 ) -> Invocation:
     """Writes what the program needs into `folder`, which is its own, and says how it is called. `home`: it
     may use its own tools for files, which are its memory."""
-    work, its_home = folder / "work", folder / "home"
-    work.mkdir(exist_ok=True)
-    its_home.mkdir(exist_ok=True)
+    work, its_home, passing = folder / "work", folder / "home", folder / PASSING
+    for place in (work, its_home, passing):
+        place.mkdir(exist_ok=True)
     (work / INSTRUCTIONS).write_text(instructions, encoding="utf-8")
     config = {"mcpServers": {SERVER: {"type": "http", "url": url}}}
     (work / CONFIG).write_text(json.dumps(config, indent=2), encoding="utf-8")
     passed = (*_ALWAYS, *PASSED[spec.preset], *spec.passed)
     environment = {name: os.environ[name] for name in passed if name in os.environ}
-    environment |= {"HOME": str(its_home), "TMPDIR": str(work), **spec.environment}
+    environment |= {"HOME": str(its_home), "TMPDIR": str(passing), **spec.environment}
     arguments = _arguments(spec, url, work, home=home)
     if spec.preset == "gemini":
         _write_gemini_settings(work, url, home=home)

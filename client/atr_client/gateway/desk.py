@@ -40,9 +40,8 @@ class Desk:
         self, cell_of: Callable[[Model], Cell], settings: SessionSettings, mode: Mode = "episode"
     ) -> None:
         """`cell_of` makes the cell around the agent that it is given; `settings` are its sessions'."""
-        cell = cell_of(PerSession(self._agent))
-        tests = max(len(cell.episode.test_sessions), 1)
-        self._cell = replace(cell, admit=self._admitted, options=replace(cell.options, test_sessions=tests))
+        self._cell_of = cell_of
+        self._cell = cell = cell_of(PerSession(self._agent))
         self._clients: list[Mapping[str, str]] = []
         self._wanted = anyio.Event()
         self._ended = anyio.Event()
@@ -82,10 +81,7 @@ class Desk:
         """Runs the cell each time it is wanted; until cancelled."""
         while True:
             await self._wanted.wait()
-            outcome = await outcome_of(self._run_cell)
-            if isinstance(outcome, Exception):
-                _log.error("the cell broke off", cell=self._cell.key.cell_id, error=str(outcome))
-                self.failure = f"{outcome.module} failed" if isinstance(outcome, CellAbort) else "it failed"
+            self.failure = await self._cell_run()
             self._wanted = anyio.Event()
             self._ended.set()
             self._settle_rest(broke_off=self.failure is not None)
@@ -139,7 +135,7 @@ class Desk:
 
     def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
         """From the cell, once the trajectory is on disk."""
-        self.sessions[trajectory.session_id].end(trajectory, reused=reused)
+        self.sessions[trajectory.session_id].end(trajectory)
         self._news.tell()
 
     def _agent(self, session_id: str) -> AgentModel:
@@ -149,9 +145,21 @@ class Desk:
         """Whether waiting can help: a session that others play need not be waited for."""
         return any(not h.is_over and not h.is_running for h in candidates)
 
-    async def _run_cell(self) -> None:
-        manifest = self._cell.manifest.model_copy(update={"clients": [dict(c) for c in self._clients]})
-        await run_cell(replace(self._cell, manifest=manifest), self)
+    async def _cell_run(self) -> str | None:
+        """What failed, in a word. A cell of its own for each run: what it and its users have gathered goes
+        when it is over, for it is on disk."""
+        cell = self._cell_of(PerSession(self._agent))
+        cell = replace(
+            cell,
+            admit=self._admitted,
+            options=replace(cell.options, test_sessions=max(len(cell.episode.test_sessions), 1)),
+            manifest=cell.manifest.model_copy(update={"clients": [dict(c) for c in self._clients]}),
+        )
+        outcome = await outcome_of(lambda: run_cell(cell, self))
+        if not isinstance(outcome, Exception):
+            return None
+        _log.error("the cell broke off", cell=cell.key.cell_id, error=str(outcome))
+        return f"{outcome.module} failed" if isinstance(outcome, CellAbort) else "it failed"
 
     async def _admitted(self, session: LearningSession | TestSession) -> None:
         hosted = self.sessions[session.session_id]

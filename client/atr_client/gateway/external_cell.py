@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from atr_client.cell.definition import Cell, CellOptions
-from atr_client.cell.episode_runner import EpisodeRunner
+from atr_client.cell.episode_runner import EpisodeRunner, UserMaker
 from atr_client.cell.known_lines import known_lines
 from atr_client.cell.learn_freeze_test import check_statements
 from atr_client.cell.playable import load_playable
@@ -91,10 +91,11 @@ def external_desk(
         max_steps=play.settings.max_steps,
         timeout=play.settings.timeout,
     )
-    if person is None:
-        users = users_of_cells(config, roles, clients, lines)(key)
-    else:
-        users = person_users(person, chosen_classifier(config.user_sim.comparison, lines))
+
+    def users() -> UserMaker:
+        if person is None:
+            return users_of_cells(config, roles, clients, lines)(key)
+        return person_users(person, chosen_classifier(config.user_sim.comparison, lines))
 
     def cell_of(model: Model) -> Cell:
         return Cell(
@@ -102,7 +103,7 @@ def external_desk(
             episode,
             key.folder(play.outputs),
             manifest,
-            EpisodeRunner(episode, play.variant, model, users, play.settings),
+            EpisodeRunner(episode, play.variant, model, users(), play.settings),
             CellOptions(fresh=play.fresh, allow_stale_resume=play.allow_stale_resume, traces=config.traces),
             clients.served,
             memory=memory,

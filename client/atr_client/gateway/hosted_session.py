@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -22,22 +23,30 @@ class NamedSession(Protocol):
     def session_type(self) -> Literal["learning", "test"]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is kept of a session that is over; the rest is on disk. `last` is what came of the last reply."""
+
+    reason: str
+    last: Sequence[Message] = ()
+
+
 @dataclass(eq=False)
 class HostedSession:
     """`number` counts the sessions of its kind from 1: an agent knows a session by that, because ids of an
     episode may say what it is about. `reached` is set when it may begin, `admitted` when somebody wants it
-    to. `trajectory` is there once it is over, `reused` when an earlier run played it. `tools` are named in
-    the order in which they are offered."""
+    to. `ending` is there once it is over, unless it broke off. `tools` are named in the order in which they
+    are offered, `pages` are those of its instructions where they are too long for one result."""
 
     session: NamedSession
     number: int
     mailbox: Mailbox = field(default_factory=Mailbox)
     admitted: anyio.Event = field(default_factory=anyio.Event)
     reached: bool = False
-    reused: bool = False
-    trajectory: Trajectory | None = None
+    ending: Ending | None = None
     started: float | None = None
     tools: list[str] = field(default_factory=list[str])
+    pages: Sequence[str] = ()
 
     @property
     def is_test(self) -> bool:
@@ -56,11 +65,13 @@ class HostedSession:
         return f"{'test' if self.is_test else 'learning'} {self.number}"
 
     @property
-    def messages(self) -> list[Message]:
-        """The transcript as far as it is known to the agent."""
-        if self.trajectory is not None:
-            return self.trajectory.messages
-        return list(self.mailbox.asked.messages) if self.mailbox.asked else []
+    def messages(self) -> Sequence[Message]:
+        """The transcript, while the agent is to act."""
+        return self.mailbox.asked.messages if self.mailbox.asked else ()
+
+    def came_of(self, known: int) -> Sequence[Message]:
+        """What came of the last reply, before which there were `known` messages."""
+        return self.ending.last if self.ending else self.messages[known:]
 
     @property
     def seconds(self) -> float:
@@ -74,7 +85,11 @@ class HostedSession:
             self.mailbox.deadline = None if timeout is None else self.started + timeout
             self.admitted.set()
 
-    def end(self, trajectory: Trajectory | None, *, reused: bool = False) -> None:
+    def end(self, trajectory: Trajectory | None) -> None:
         """None: it broke off and has no result."""
-        self.trajectory, self.reused = trajectory, reused
+        if trajectory is not None:
+            known = self.mailbox.replied_to
+            last = () if known is None else trajectory.messages[known:]
+            self.ending = Ending(trajectory.termination_reason, last)
+        self.pages = ()
         self.mailbox.close()

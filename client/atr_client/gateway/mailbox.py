@@ -28,7 +28,7 @@ class Mailbox:
     A reply is taken once, and only while the loop waits for one. Whoever plays may be cancelled at any point:
     what was posted counts, and `settled` tells anybody who asks again how the session stands. `deadline` is
     when the session's time is over, by the monotonic clock; the loop itself looks at it between steps alone,
-    and nobody may ever reply.
+    and nobody may ever reply. `replied_to` is how long the transcript was that was last replied to.
     """
 
     def __init__(self, news: News | None = None) -> None:
@@ -39,6 +39,7 @@ class Mailbox:
         self._news = news or News()
         self.is_over = False
         self.deadline: float | None = None
+        self.replied_to: int | None = None
 
     async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
         if self._last_word:
@@ -70,6 +71,7 @@ class Mailbox:
         """Raises RuntimeError when the loop does not wait for a reply."""
         if self._asked is None:
             raise RuntimeError("the session does not wait for a reply")
+        self.replied_to = len(self._asked.messages)
         self._asked, self._reply = None, reply
         self._posted.set()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -30,7 +30,6 @@ class Seat:
         self._only = only
         self._current: HostedSession | None = None
         self._lock = anyio.Lock()
-        self._pages: Sequence[str] = ()
         self._made: Made | None = None
         self.memory_tools = list(layer_of_cell(desk.cell).listed)
         self._waiting = 0
@@ -46,7 +45,8 @@ class Seat:
 
     def control_tools(self, *, everything: bool) -> list[Tool]:
         """The seat's own tools; `everything` includes those that another session may bring."""
-        return control_tools(single=self.is_single, pages=everything or bool(self._pages))
+        paged_now = self._current is not None and bool(self._current.pages)
+        return control_tools(single=self.is_single, pages=everything or paged_now)
 
     @property
     def person(self) -> Person | None:
@@ -101,7 +101,7 @@ class Seat:
             return refused(self._why_over(hosted))
         hosted.tools = [tool.name for tool in asked.tools]
         system, opening = (str(message.content) for message in asked.messages[:2])
-        instructions, self._pages = paged(system, longest, READ)
+        instructions, hosted.pages = paged(system, longest, READ)
         return Told.of(
             {
                 "session": hosted.name,
@@ -142,14 +142,15 @@ class Seat:
         document |= {"session": hosted.name, "tools": hosted.tools, **self._budget(hosted)}
         if whole:
             system, *rest = hosted.messages
-            instructions, self._pages = paged(str(system.content), longest, READ)
+            instructions, hosted.pages = paged(str(system.content), longest, READ)
             document |= {"instructions": instructions, "conversation": [_shown(m) for m in rest]}
         return Told.of(document)
 
     def _page(self, number: object) -> Told:
-        if not isinstance(number, int) or not 1 <= number <= len(self._pages):
-            return refused(f"there is no such page; there are {len(self._pages)} to be read, from 1 on")
-        return Told.of({"page": number, "of": len(self._pages), "text": self._pages[number - 1]})
+        pages = self._current.pages if self._current else ()
+        if not isinstance(number, int) or not 1 <= number <= len(pages):
+            return refused(f"there is no such page; there are {len(pages)} to be read, from 1 on")
+        return Told.of({"page": number, "of": len(pages), "text": pages[number - 1]})
 
     def _nothing_left(self) -> Told:
         if self._desk.failure is not None:
@@ -164,7 +165,7 @@ class Seat:
         return Told.of({"session": None, "episode": f"{what}; there is nothing left to do", **self._counts()})
 
     def _why_over(self, hosted: HostedSession) -> str:
-        if hosted.trajectory is None:
+        if hosted.ending is None:
             return f"{hosted.name} broke off and leaves no result; call {NEXT} to play it again"
         reasons = {
             "agent_stop": "you finished it",
@@ -173,7 +174,7 @@ class Seat:
             "timeout": "its time is over",
             "task_no_progress": "too many calls in a row brought nothing",
         }
-        why = reasons.get(hosted.trajectory.termination_reason, "it ended")
+        why = reasons.get(hosted.ending.reason, "it ended")
         return f"{hosted.name} is over ({why})" + ("" if self.is_single else f"; call {NEXT}")
 
     def _counts(self) -> dict[str, Any]:

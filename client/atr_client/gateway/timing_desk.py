@@ -55,11 +55,9 @@ class TimingDesk:
         """Runs the cell each time it is wanted; until cancelled."""
         while True:
             await self._wanted.wait()
-            outcome = await outcome_of(lambda: run_timing_cell(self.cell))
+            self.failure = await self._cell_run()
             self._wanted = anyio.Event()
-            if isinstance(outcome, Exception):
-                _log.error("the cell broke off", cell=self.cell.key.cell_id, error=str(outcome))
-                self.failure = f"{outcome.module} failed" if isinstance(outcome, CellAbort) else "it failed"
+            if self.failure is not None:
                 self._start_over()
             else:
                 self.is_over = True
@@ -67,6 +65,14 @@ class TimingDesk:
                     if not hosted.is_over:
                         hosted.end(None)
             self._news.tell()
+
+    async def _cell_run(self) -> str | None:
+        """What failed, in a word. Nothing else of the run is kept: it is on disk."""
+        outcome = await outcome_of(lambda: run_timing_cell(self.cell))
+        if not isinstance(outcome, Exception):
+            return None
+        _log.error("the cell broke off", cell=self.cell.key.cell_id, error=str(outcome))
+        return f"{outcome.module} failed" if isinstance(outcome, CellAbort) else "it failed"
 
     async def next_session(self) -> HostedSession | None:
         """Begins the next session and returns it once the agent may act; None when there is none left, or
@@ -107,7 +113,7 @@ class TimingDesk:
 
     def _session_done(self, trajectory: Trajectory) -> None:
         hosted = self.sessions[trajectory.session_id]
-        hosted.end(trajectory, reused=not hosted.reached)
+        hosted.end(trajectory)
         self._news.tell()
 
     def _start_over(self) -> None:

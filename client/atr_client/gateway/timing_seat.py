@@ -113,10 +113,10 @@ class TimingSeat:
         return document | {"next": f"call {NEXT}"}
 
     def _why_over(self, hosted: HostedSession) -> str:
-        if hosted.trajectory is None:
+        if hosted.ending is None:
             return f"{hosted.name} broke off and leaves no result; call {NEXT} to play it again"
         reasons = {"agent_stop": "it was played to its end", "timeout": "its time is over"}
-        why = reasons.get(hosted.trajectory.termination_reason, "it was cut short")
+        why = reasons.get(hosted.ending.reason, "it was cut short")
         return f"{hosted.name} is over ({why}); call {NEXT}"
 
     def _counts(self) -> dict[str, int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
+from atr_client.errors import StoreFault
 from atr_data.files import write_all_atomic
 
 
@@ -16,13 +18,15 @@ class _Waiting:
     path: Path
     text: str
     done: bool = False
-    problem: OSError | None = None
+    problem: Exception | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Commits:
-    """One for all that may be written together."""
+    """One for all that may be written together. `then` is called whenever something was, and what is written
+    does not count before it is through."""
 
+    then: Callable[[], None] | None = None
     _waiting: list[_Waiting] = field(default_factory=list[_Waiting])
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -40,6 +44,15 @@ class Commits:
     async def _write_all(self) -> None:
         batch, self._waiting = self._waiting, []
         files = [(one.path, one.text) for one in batch]
-        problems = await anyio.to_thread.run_sync(write_all_atomic, files)
+        problems = await anyio.to_thread.run_sync(self._written, files)
         for one, problem in zip(batch, problems, strict=True):
             one.done, one.problem = True, problem
+
+    def _written(self, files: Sequence[tuple[Path, str]]) -> Sequence[Exception | None]:
+        problems = write_all_atomic(files)
+        try:
+            if self.then:
+                self.then()
+        except (OSError, StoreFault) as error:
+            return [problem or error for problem in problems]
+        return problems

@@ -15,6 +15,7 @@ from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest_changes import explained
 from atr_client.outputs.provenance import Provenance
+from atr_client.session.transports import TransportName
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
 from atr_data.reading import StrPath, read_json
@@ -49,6 +50,7 @@ _INPUTS = (
     "model_sha256",
     "user_sim",
     "memory",
+    "transport",
     "track_settings",
 )
 
@@ -63,7 +65,8 @@ class Manifest(BaseModel):
     somebody resumed the cell in spite of it. `cost_usd` of the complete cell, in US dollars; None while a
     price is unknown or the cell is not complete. `agent` is a model of ours, an external one that came
     through MCP, or a command that was started for each session; `clients` are the programs of the latter two,
-    as they named themselves. `track_settings` are those of another track than the episodes'."""
+    as they named themselves. `transport` is how the domain servers were reached. `track_settings` are those
+    of another track than the episodes'."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -95,6 +98,7 @@ class Manifest(BaseModel):
     trial: int = 1
     max_steps: int
     timeout: float | None
+    transport: TransportName = "in-process"
     user_sim: dict[str, Any]
     track_settings: dict[str, Any] = Field(default_factory=dict)
     prompt_hashes: dict[str, str]
@@ -176,6 +180,7 @@ def new_manifest(
     memory: Mapping[str, Any] | None = None,
     max_steps: int,
     timeout: float | None,
+    transport: TransportName = "in-process",
 ) -> Manifest:
     """The manifest of a cell that starts from nothing."""
     return Manifest(
@@ -200,6 +205,7 @@ def new_manifest(
         trial=key.trial,
         max_steps=max_steps,
         timeout=timeout,
+        transport=transport,
         user_sim=dict(user_sim),
         prompt_hashes=provenance.prompt_hashes,
         code_hash=provenance.code_hash,
@@ -264,12 +270,14 @@ def _served(existing: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def mark_stale(path: Path, existing: Mapping[str, Any], stale: Sequence[str]) -> None:
-    """Notes in the manifest of a finished cell what somebody passed over. Nothing else of it changes: its
-    sessions are those of the run that it tells of."""
-    if list(stale) != existing.get("stale_fields", []):
-        document = {**existing, "stale_fields": list(stale)}
-        write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+def mark_stale(path: Path, existing: Mapping[str, Any], stale: Sequence[str]) -> bool:
+    """Notes in the manifest of a finished cell what somebody passed over; whether there was anything new.
+    Nothing else of it changes: its sessions are those of the run that it tells of."""
+    if list(stale) == existing.get("stale_fields", []):
+        return False
+    document = {**existing, "stale_fields": list(stale)}
+    write_atomic(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    return True
 
 
 def completed(manifest: Manifest, cost_usd: float | None = None) -> Manifest:

@@ -16,6 +16,7 @@ from atr_client.errors import ConfigError
 from atr_client.outputs.layout import CellFolder, CellKey
 from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.provenance import episode_sha256
+from atr_client.outputs.stores import is_address
 from atr_data import DataError, Episode, load_episode, packaged_episodes_dir
 from atr_data.load import is_plain_name
 from atr_data.reading import path_problem
@@ -87,7 +88,8 @@ def find_cells(folder: Path) -> Iterator[Path]:
     if problem := path_problem(folder):
         raise ConfigError(problem)
     if not folder.is_dir():
-        raise ConfigError(f"{folder}: no such folder")
+        hint = "; atr-client fetch brings a store's cells into a folder" if is_address(str(folder)) else ""
+        raise ConfigError(f"{folder}: no such folder{hint}")
     if any((folder / name).exists() for name in _OF_A_CELL):
         yield folder
         return

@@ -18,7 +18,10 @@ from pydantic import (
     model_validator,
 )
 
+from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, Reasoning, on_off
+from atr_client.outputs.stores import place_of
+from atr_client.session.transports import TransportName
 from atr_client.sweep.memory_config import ContextMemory, MemoryLayers
 from atr_client.sweep.model_choice import ModelChoice, ModelName
 from atr_data.reading import path_problem
@@ -50,6 +53,16 @@ def _place(path: Path) -> Path:
     if problem := path_problem(path):
         raise ValueError(problem)
     return path
+
+
+def _outputs(place: str) -> str:
+    if problem := path_problem(place):
+        raise ValueError(problem)
+    try:
+        place_of(place)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+    return place
 
 
 def _listed(value: Any) -> Any:
@@ -169,7 +182,9 @@ class RunConfig(_Section):
     """A sweep is every episode with every variant, every model and every memory layer, `trials` times;
     `include` keeps the cells that match one of its patterns, `exclude` drops those that match one.
     `reasoning` is the agents' reasoning switch, `registry` adds to the models that ship with the package.
-    `processes` play the cells, `auto` as many as there are cores (on Linux; elsewhere one).
+    `processes` play the cells, `auto` as many as there are cores (on Linux; elsewhere one). `executor: dask`
+    hands them to the Dask cluster whose scheduler is at the address `cluster`. `transport` is how agents
+    reach the domain servers. `outputs` is a folder or the address of a store, such as s3://bucket/sweep.
     `smoke` marks a trial run: its cells get folders of their own and stay out of tables."""
 
     name: str
@@ -191,10 +206,23 @@ class RunConfig(_Section):
     include: list[CellPattern] = []
     exclude: list[CellPattern] = []
     processes: Annotated[int, Field(ge=1)] | Literal["auto"] = 1
-    outputs: Place = Path("outputs")
+    executor: Literal["local", "dask"] = "local"
+    cluster: str | None = Field(default=None, min_length=1)
+    transport: TransportName = "in-process"
+    outputs: Annotated[str, AfterValidator(_outputs)] = Field(
+        default="outputs", validation_alias=AliasChoices("outputs", "output")
+    )
     traces: bool = True
     compatible: bool = False
     smoke: bool = False
+
+    @model_validator(mode="after")
+    def _the_executor_has_its_cluster(self) -> RunConfig:
+        if self.executor == "dask" and self.cluster is None:
+            raise ValueError("executor: dask needs cluster, the scheduler's address, such as tcp://host:8786")
+        if self.executor != "dask" and self.cluster is not None:
+            raise ValueError("cluster is for executor: dask")
+        return self
 
 
 def suggestion(word: str, known: Collection[str]) -> str:

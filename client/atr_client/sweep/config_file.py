@@ -25,7 +25,7 @@ Config = TypeVar("Config", bound=BaseModel)
 MODEL_CATALOGUE = "models.yaml"
 """Stands among the run configurations, and is none."""
 
-ENDPOINT_KEYS = ("base_url", "address")
+ENDPOINT_KEYS = ("base_url", "address", "cluster")
 """Keys in whose values `${NAME}` stands for a variable of the environment."""
 
 _OF_PROGRAMS = ("command", "environment")
@@ -88,6 +88,7 @@ def config_schema() -> dict[str, Any]:
     """The JSON Schema of a configuration file, for editors and checkers."""
     schema = RunConfig.model_json_schema()
     schema["properties"]["memory_layer"] = schema["properties"]["memory"]
+    schema["properties"]["output"] = schema["properties"]["outputs"]
     title = "A run configuration of atrbench"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from atr_client.errors import ConfigError
+from atr_client.outputs.stores import Store, place_of
 from atr_client.sweep.config import RunConfig
 from atr_data import packaged_episodes_dir
 
@@ -33,18 +35,40 @@ def episodes_folder(
     return packaged_episodes_dir()
 
 
+def outputs_place(
+    config: RunConfig, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
+) -> Path | Store:
+    """The option, else ATR_OUTPUTS_ROOT, else the configuration: a folder, or a store at an address. Raises
+    ConfigError for an address that is none."""
+    return option or place_of(environment.get(OUTPUTS_VARIABLE) or config.outputs)
+
+
 def outputs_root(
-    config: RunConfig, option: Path | None = None, environment: Mapping[str, str] = os.environ
+    config: RunConfig, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """The option, else ATR_OUTPUTS_ROOT, else the configuration."""
-    if option:
-        return option
-    from_environment = environment.get(OUTPUTS_VARIABLE)
-    return Path(from_environment) if from_environment else config.outputs
+    """The same for a command that needs a folder. Raises ConfigError for another address."""
+    place = outputs_place(config, option, environment)
+    if isinstance(place, Store):
+        raise ConfigError(f"outputs {place.address}: an address is for atr-client run; name a folder")
+    return place
 
 
-def check_writable(root: Path) -> None:
+@contextmanager
+def playing_root(place: Path | Store) -> Generator[Path]:
+    """The folder in which cells are played: the place itself, or one for the while, from which they go to the
+    store."""
+    if isinstance(place, Path):
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="atr-run-") as root:
+        yield Path(root)
+
+
+def check_writable(root: Path | Store) -> None:
     """Creates the folder if need be. Raises ConfigError when nothing can be written there."""
+    if isinstance(root, Store):
+        root.check()
+        return
     try:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=root, prefix=".write-test-"):

@@ -17,10 +17,13 @@ from atr_client.errors import ConfigError
 from atr_client.models.base import Model
 from atr_client.models.catalogue import packaged_catalogue
 from atr_client.models.meter import Meter
+from atr_client.outputs.cell_archive import CellArchive
 from atr_client.outputs.commits import Commits
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
 from atr_client.outputs.provenance import collect_provenance, episode_sha256
+from atr_client.outputs.stores import Store
+from atr_client.session.transports import TransportName
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.commands import DEFAULT_TIMEOUT, CommandEntry, CommandPlayers
 from atr_client.sweep.config import CellPattern, ModelChoice, RunConfig
@@ -42,7 +45,7 @@ class Overrides:
     """What a command line says beyond the configuration file."""
 
     episodes: Path | None = None
-    outputs: Path | None = None
+    outputs: Path | Store | None = None
     fresh: bool = False
     compatible: bool = False
     allow_stale_resume: bool = False
@@ -56,16 +59,17 @@ def plan_cells(
     clients: ModelClients | None = None,
     commands: CommandPlayers | None = None,
     selection: Selection | None = None,
+    store: Store | None = None,
 ) -> list[Cell]:
     """The cells of a configuration: every episode with every model, every variant, every layer and every
     trial, in this order, as far as `selection` wants them (by default the configuration's own).
 
     `clients` call the remote models; whoever gives them closes them after the sweep. `commands` plays with
-    agents that are programs.
+    agents that are programs. With a `store` the cells are kept there, and `root` is where they are played.
     Raises ConfigError for an unknown model, for two cells that would share a folder and when no cell is
     wanted, and DataError for episodes that cannot be used.
     """
-    planner = _Planner(config, root, overrides or Overrides(), clients, commands)
+    planner = _Planner(config, root, overrides or Overrides(), clients, commands, store)
     selection = selection or Selection(config)
     cells: dict[str, Cell] = {}
     for path in select_episodes(config.episodes.select, planner.folder):
@@ -123,10 +127,11 @@ class _Planner:
         overrides: Overrides,
         clients: ModelClients | None,
         commands: CommandPlayers | None,
+        store: Store | None,
     ) -> None:
         limits = config.limits
         self.folder = episodes_folder(config, overrides.episodes)
-        self._config, self._root, self._commands = config, root, commands
+        self._config, self._root, self._commands, self._store = config, root, commands, store
         self._clients = clients or ModelClients(limits)
         self._options = CellOptions(
             test_sessions=limits.test_sessions,
@@ -177,15 +182,18 @@ class _Planner:
             memory=memory.settings,
             max_steps=settings.max_steps,
             timeout=settings.timeout,
+            transport=self._config.transport,
         )
         folder = key.folder(self._root)
-        runner_of = partial(_runner, episode, key.variant, self._users_of(key), settings, self._clients.meter)
+        users, meter, transport = self._users_of(key), self._clients.meter, self._config.transport
+        runner_of = partial(_runner, episode, key.variant, users, settings, meter, transport)
         if agent is not None:
             players = runner_of(agent)
         elif isinstance(entry, CommandEntry) and self._commands:
             players = self._commands(entry.spec, folder, runner_of, settings.timeout)
         else:
             raise ConfigError(f"{entry.model_id} is a program, which is not run here")
+        archive = CellArchive(self._store, key.cell_id) if self._store else None
         return Cell(
             key,
             episode,
@@ -195,7 +203,8 @@ class _Planner:
             self._options,
             self._clients.served,
             memory=memory,
-            commits=self._commits,
+            commits=Commits(partial(archive.keep, folder)) if archive else self._commits,
+            archive=archive,
         )
 
     def _memory(self, key: CellKey, agent: Model | None) -> MemoryLayer:
@@ -212,9 +221,15 @@ class _Planner:
 
 
 def _runner(
-    episode: Episode, variant: str, users: UserMaker, settings: SessionSettings, meter: Meter, model: Model
+    episode: Episode,
+    variant: str,
+    users: UserMaker,
+    settings: SessionSettings,
+    meter: Meter,
+    transport: TransportName,
+    model: Model,
 ) -> SessionRunner:
-    return EpisodeRunner(episode, variant, model, users, settings, meter)
+    return EpisodeRunner(episode, variant, model, users, settings, meter, transport)
 
 
 def _settings(settings: SessionSettings, entry: Entry) -> SessionSettings:

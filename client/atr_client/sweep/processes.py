@@ -6,29 +6,24 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from types import FrameType
-from typing import Any, Literal
+from typing import Literal
 
 from atr_client.cell.definition import Cell
 from atr_client.cell.progress import Progress
-from atr_client.errors import CellError
-from atr_client.outputs.layout import CellKey
-from atr_client.outputs.rows import failed_row
 from atr_client.sweep.cell_queue import CellQueue
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.stop_signals import STOPPING
+from atr_client.sweep.stop_signals import asked_to_stop
 from atr_client.sweep.sweep_runner import SweepReport
 from atr_client.sweep.worker import work
-from atr_data.usage import Usage
+from atr_client.sweep.worker_news import News
 
 _GRACE = 30.0
 """Seconds that a process has to end after it was asked to."""
@@ -72,8 +67,8 @@ class Workers:
 
     def play(self, progress: Progress, report: SweepReport, show: Callable[[str], None]) -> None:
         """Raises KeyboardInterrupt when somebody asks to stop: what was played then is on disk."""
-        news = _News(self.queue, {cell.key.cell_id: cell for cell in self.cells}, progress, report, show)
-        with _asked_to_stop():
+        news = News(self.queue, {cell.key.cell_id: cell for cell in self.cells}, progress, report, show)
+        with asked_to_stop():
             try:
                 self._hand_out()
                 while self.running and (self.queue.waits or any(one.cells for one in self.running)):
@@ -92,7 +87,7 @@ class Workers:
             with suppress(OSError):  # its death is heard of in time
                 idlest.pipe.send(("cell", number))
 
-    def _listen(self, news: _News, timeout: float | None = None) -> None:
+    def _listen(self, news: News, timeout: float | None = None) -> None:
         by_pipe = {one.pipe: one for one in self.running}
         for pipe in wait(list(by_pipe), timeout):
             one = by_pipe[pipe]  # pyright: ignore[reportArgumentType]
@@ -108,13 +103,13 @@ class Workers:
                     with suppress(OSError):
                         other.pipe.send(("spent", spent))
 
-    def _lost(self, one: _Process, news: _News) -> None:
+    def _lost(self, one: _Process, news: News) -> None:
         self.running.remove(one)
         one.process.join()
         for cell_id in sorted(one.cells):
-            news.died(cell_id, one.process.exitcode)
+            news.lost(cell_id, f"its process died (exit code {one.process.exitcode})")
 
-    def _stop(self, news: _News) -> None:
+    def _stop(self, news: News) -> None:
         """A second request to stop does not wait."""
         for one in self.running:
             one.process.terminate()
@@ -127,65 +122,9 @@ class Workers:
             for one in self.running:
                 one.process.kill()
 
-    def _end(self, news: _News) -> None:
+    def _end(self, news: News) -> None:
         for one in self.running:
             with suppress(OSError):
                 one.pipe.send(("end",))
         while self.running:
             self._listen(news)
-
-
-@dataclass(slots=True)
-class _News:
-    """What the processes tell, put where it belongs."""
-
-    queue: CellQueue
-    cells: dict[str, Cell]
-    progress: Progress
-    report: SweepReport
-    show: Callable[[str], None]
-
-    def take(self, message: tuple[Any, ...]) -> tuple[CellKey | None, Usage | None]:
-        """The cell that ended, and what a session took."""
-        match message:
-            case ("cell_started", CellKey() as key, int(sessions)):
-                self.progress.cell_started(key, sessions)
-            case ("session_done", CellKey() as key, trajectory, bool(reused)):
-                self.progress.session_done(key, trajectory, reused=reused)
-                return None, None if reused else sum(trajectory.token_usage.values(), Usage())
-            case ("cell_done", CellKey() as key, row):
-                self.queue.ended(key)
-                self.report.note(key, row)
-                self.progress.cell_done(key, row)
-                return key, None
-            case ("model_waits", model_id, seconds, reason):
-                self.progress.model_waits(model_id, seconds, reason)
-            case _:
-                self.show(message[1])
-        return None, None
-
-    def died(self, cell_id: str, code: int | None) -> None:
-        cell = self.cells[cell_id]
-        error = CellError(f"its process died (exit code {code}); run the same command to go on")
-        row = failed_row(cell.name, error, duration=0.0)
-        self.queue.ended(cell.key)
-        self.report.note(cell.key, row)
-        self.progress.cell_done(cell.key, row)
-
-
-@contextmanager
-def _asked_to_stop() -> Generator[None]:
-    """SIGTERM and SIGHUP mean what a Ctrl-C does. One that is ignored stays ignored."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {one: signal.getsignal(one) for one in STOPPING}
-    for one, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(one, stop)
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)

@@ -10,13 +10,16 @@ from atr_client.sweep.config import CellPattern, RunConfig
 
 
 class Selection:
-    """Tells of each cell whether it is wanted, and in the end which patterns matched none."""
+    """Tells of each cell whether it is wanted, and in the end which patterns matched none. `only` is the one
+    cell that is, whatever the patterns say."""
 
-    def __init__(self, config: RunConfig) -> None:
-        self._include, self._exclude = config.include, config.exclude
+    def __init__(self, config: RunConfig, only: CellKey | None = None) -> None:
+        self._include, self._exclude, self._only = config.include, config.exclude, only
         self._used: set[str] = set()
 
     def wants(self, key: CellKey) -> bool:
+        if self._only is not None:
+            return key == self._only
         included = self._matches("include", self._include, key)
         excluded = self._matches("exclude", self._exclude, key)
         return (included or not self._include) and not excluded

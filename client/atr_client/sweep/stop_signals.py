@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 import anyio
 
@@ -28,3 +31,21 @@ async def cancel_on_signal(scope: anyio.CancelScope, told: Told) -> None:
             told.signal = received
             scope.cancel()
             return
+
+
+@contextmanager
+def asked_to_stop() -> Generator[None]:
+    """SIGTERM and SIGHUP mean what a Ctrl-C does. One that is ignored stays ignored."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {one: signal.getsignal(one) for one in STOPPING}
+    for one, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(one, stop)
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,9 +16,11 @@ from atr_client.cell.cell_runner import is_busy, run_cell
 from atr_client.cell.definition import Cell
 from atr_client.cell.isolation import outcome_of
 from atr_client.cell.progress import Progress, Silent
-from atr_client.errors import CellBusy
-from atr_client.outputs.layout import CellKey, summary_path, utc_stamp
+from atr_client.errors import CellBusy, CellError
+from atr_client.outputs.cell_archive import FINISHED, bring_all
+from atr_client.outputs.layout import SUMMARY_FOLDER, CellKey, summary_path, utc_stamp
 from atr_client.outputs.rows import Row, failed_row
+from atr_client.outputs.stores import Store
 from atr_client.sweep.cell_queue import CellQueue
 from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
@@ -37,6 +40,9 @@ class SweepReport:
             self.stopped = row["error"]
         else:
             self.rows[key.cell_id] = row
+
+    def is_ok(self, key: CellKey) -> bool:
+        return bool(self.rows.get(key.cell_id, {}).get("ok"))
 
     @property
     def sorted_rows(self) -> list[Row]:
@@ -109,13 +115,43 @@ async def row_of(cell: Cell, progress: Progress) -> Row:
     return outcome
 
 
-def write_summary(root: Path, report: SweepReport, args: Mapping[str, Any]) -> Path:
-    """Writes `_summary/runner_<UTC>.json` below the outputs root and returns its path."""
+def bring_finished(cells: Sequence[Cell], report: SweepReport) -> None:
+    """Puts the finished cells where readers on this machine look for them, and says so in their rows. One
+    that another machine finished and this one cannot see counts as failed."""
+    brought = [
+        (cell.archive, cell.folder)
+        for cell in cells
+        if cell.archive and report.is_ok(cell.key) and not cell.folder.done.exists()
+    ]
+    bring_all(brought)
+    for cell in cells:
+        if not report.is_ok(cell.key):
+            continue
+        if cell.folder.done.exists():
+            report.rows[cell.key.cell_id]["runs_dir"] = str(cell.folder.path)
+        else:
+            error = CellError(
+                f"its worker finished it in {cell.folder.path}, where this machine has nothing: outputs must "
+                "be a folder that all machines share, or the address of a store"
+            )
+            report.rows[cell.key.cell_id] = failed_row(cell.name, error, duration=0.0)
+
+
+def write_summary(
+    root: Path, report: SweepReport, args: Mapping[str, Any], store: Store | None = None
+) -> Path | str:
+    """Writes `_summary/runner_<UTC>.json` below the outputs root, and into the store where there is one.
+    Returns where it is."""
     rows = report.sorted_rows
+    if store:
+        places: dict[str, Row] = {
+            cell_id: {"runs_dir": store.at(cell_id + FINISHED)} for cell_id in report.rows
+        }
+        rows = [{**row, **places[row["cell_id"]]} if row["ok"] else row for row in rows]
     stamp = utc_stamp()
     path = summary_path(root, "runner", stamp)
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = {
+    document: dict[str, Any] = {
         "stage": "runner",
         "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
         "mode": "sweep",
@@ -128,5 +164,10 @@ def write_summary(root: Path, report: SweepReport, args: Mapping[str, Any]) -> P
         "incomplete_cells": report.unfinished,
         "stopped": report.stopped,
     }
-    write_atomic(path, indented_json(document))
-    return path
+    text = indented_json(document)
+    write_atomic(path, text)
+    if store is None:
+        return path
+    name = f"{SUMMARY_FOLDER}/{path.stem}-{uuid.uuid4().hex[:8]}.json"
+    store.put(name, text.encode())
+    return store.at(name)

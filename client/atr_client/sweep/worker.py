@@ -6,48 +6,20 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
-from typing import Any
 
 import anyio
 
 from atr_client.cell.definition import Cell
 from atr_client.logs import terminal_log
-from atr_client.outputs.layout import CellKey
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.stop_signals import Told, cancel_on_signal
 from atr_client.sweep.sweep_runner import row_of
-from atr_data.trajectory import Trajectory
+from atr_client.sweep.worker_news import TellingProgress
 
 _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
-
-
-@dataclass(frozen=True, slots=True)
-class TellingProgress:
-    """Hands everything on to the process that shows it. Of a trajectory it sends what can be counted."""
-
-    pipe: Connection
-
-    def cell_started(self, key: CellKey, sessions: int) -> None:
-        self._send("cell_started", key, sessions)
-
-    def session_done(self, key: CellKey, trajectory: Trajectory, *, reused: bool) -> None:
-        self._send("session_done", key, trajectory.model_copy(update={"messages": []}), reused)
-
-    def cell_done(self, key: CellKey, row: Mapping[str, Any]) -> None:
-        self._send("cell_done", key, dict(row))
-
-    def model_waits(self, model_id: str, seconds: float, reason: str) -> None:
-        self._send("model_waits", model_id, seconds, reason)
-
-    def line(self, text: str) -> None:
-        self._send("line", text)
-
-    def _send(self, *message: Any) -> None:
-        self.pipe.send(message)
 
 
 def work(
@@ -65,7 +37,7 @@ def work(
     # The parent gets a Ctrl-C too, and asks to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     clients.take_share(shares)
-    progress = TellingProgress(pipe)
+    progress = TellingProgress(pipe.send)
     clients.notices.show = progress.model_waits
     with terminal_log(progress.line):
         anyio.run(_serve, cells, clients, pipe, progress)

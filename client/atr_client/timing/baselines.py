@@ -12,6 +12,7 @@ from atr_client.timing.choosers.simple import Always, Never, RateMatched
 from atr_client.timing.choosers.trained import (
     Trained,
     guessed_content,
+    train_ngram,
     train_surface,
     train_words,
     tune,
@@ -30,7 +31,7 @@ def _surface(user: User, others: Sequence[User]) -> Chooser:
 
 
 def _ngram(user: User, others: Sequence[User]) -> Chooser:
-    estimate = train_words(others[:_TAUGHT_BY], lambda _: _WORDS)
+    estimate = train_ngram(others[:_TAUGHT_BY], lambda _: _WORDS)
     return Trained(estimate, tune(estimate, others[-_TAUGHT_BY:]), guessed_content)
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, stdev
 
 from atr_client.timing.choosers.chooser import User
 from atr_client.timing.measuring import Figures, measure
 
-SALTS = tuple(f"gate-{number}" for number in range(10))
+SALTS = 10
 TARGET_B, TOLERANCE = 0.787, 0.02
 
 _MEMORYLESS = ("at every scene", "memoryless, by values")
 _WORDS = ("surface", "ngram", "ngram-own", "own rate per kind", "scene words, own past")
 _PUBLIC_WORDS = ("ngram, public words", "scene words, public")
-_ORDER = ("oracle", "reader-16", "reader-4", "ngram", "surface", "rate-matched")
+_ABOVE = (("oracle", "reader-16"), ("reader-16", "reader-4"), ("reader-4", "ngram"))
+_NOT_BELOW = (("ngram", "surface"), ("surface", "rate-matched"))
+_ERRORS = 2.0
+"""Standard errors of a mean over salts by which one player is above another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,9 @@ def judge(figures: Sequence[Figures], means: dict[str, float]) -> list[Gate]:
     stubborn = means["reader-16, change ignored"]
     bursts = [value for one in figures for value in one.burstiness]
     reached = sum(abs(value - TARGET_B) <= TOLERANCE for value in bursts)
-    ordered = all(means[a] > means[b] for a, b in pairwise(_ORDER[:4])) and (
-        means["ngram"] >= means["surface"] >= means["rate-matched"]
+    gaps = {(a, b): _gap(figures, a, b) for a, b in (*_ABOVE, *_NOT_BELOW)}
+    ordered = all(gaps[pair].mean > gaps[pair].margin for pair in _ABOVE) and all(
+        gaps[pair].mean >= -gaps[pair].margin for pair in _NOT_BELOW
     )
     last = min(means, key=lambda name: means[name])
     return [
@@ -64,7 +68,13 @@ def judge(figures: Sequence[Figures], means: dict[str, float]) -> list[Gate]:
         Gate("G5 reader-16", ">= 0.70", f"{reader:.3f}", reader >= 0.70),
         Gate("G5 reader-4 below", ">= 0.10", f"{reader - short:.3f}", reader - short >= 0.10),
         Gate("G5 change ignored below", ">= 0.08", f"{reader - stubborn:.3f}", reader - stubborn >= 0.08),
-        Gate("order", " > ".join(_ORDER), _named(means, _ORDER), ordered),
+        Gate(
+            "order",
+            "oracle > reader-16 > reader-4 > ngram >= surface >= rate-matched, "
+            f"beyond or within {_ERRORS:g} standard errors over salts",
+            ", ".join(f"{a} {gap.mean:+.3f} +- {gap.margin:.3f} {b}" for (a, b), gap in gaps.items()),
+            ordered,
+        ),
         Gate("never", "0", f"{means['never']:.3f}", means["never"] == 0),
         Gate("always is last", "always", last, last == "always"),
         Gate(
@@ -74,6 +84,21 @@ def judge(figures: Sequence[Figures], means: dict[str, float]) -> list[Gate]:
             reached == len(bursts),
         ),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """How far one player is above another, and what that may be off by."""
+
+    mean: float
+    margin: float
+
+
+def _gap(figures: Sequence[Figures], one: str, other: str) -> _Gap:
+    """Paired by salt. Of a single salt nothing can be said of the margin, and it is 0."""
+    gaps = [salt.utilities[one] - salt.utilities[other] for salt in figures]
+    margin = _ERRORS * stdev(gaps) / sqrt(len(gaps)) if len(gaps) > 1 else 0.0
+    return _Gap(fmean(gaps), margin)
 
 
 def _at_most(name: str, measured: float, bound: float, detail: str = "") -> Gate:

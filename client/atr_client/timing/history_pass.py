@@ -11,12 +11,10 @@ from itertools import groupby
 
 from atr_client.errors import ContextOverflow, OutOfTime
 from atr_client.models.base import AgentModel
-from atr_client.session.readability import context_digest
-from atr_client.session.recorder import SessionRecorder
 from atr_client.session.transcript import Transcript
 from atr_client.session.turns import End
 from atr_client.timing.agent_turns import ask
-from atr_client.timing.note_tool import FINISH_DAY, FINISH_DAY_SPEC, REMEMBER_SPEC, keep_note
+from atr_client.timing.note_tool import FINISH_DAY, NotePad
 from atr_client.timing.sitting_runner import VARIANT
 from atr_client.timing.timing_prompts import day_prompt
 from atr_data.timing.events import Stream, WorkEvent
@@ -38,18 +36,15 @@ async def play_day(
     agent: AgentModel,
     session_id: str,
     events: Sequence[WorkEvent],
-    *,
-    context: str | None,
-    recorder: SessionRecorder,
+    pad: NotePad,
 ) -> Trajectory:
     """Shows a day until the agent says that it is done, by text or by a call. Raises CellAbort when it cannot
     be reached."""
-    tools = [REMEMBER_SPEC, FINISH_DAY_SPEC]
+    tools = pad.tools()
     started = time.monotonic()
     transcript = Transcript()
-    transcript.system(day_prompt(context))
+    transcript.system(day_prompt(pad.memory.context, remembers=pad.remembers))
     transcript.user("\n".join(_line(event) for event in events))
-    notes: list[str] = []
     end, steps = End("max_steps"), 0
     while steps < MOST_REPLIES:
         try:
@@ -69,12 +64,12 @@ async def play_day(
             end = End("agent_stop")
             break
         for call in reply.tool_calls:
-            outcome = keep_note(call, notes, recorder, index)
+            outcome = await pad.call(call, index)
             transcript.tool(call, outcome.content, outcome.is_error)
         if any(call.name == FINISH_DAY for call in reply.tool_calls):
             end = End("agent_stop")
             break
-    return Trajectory(
+    trajectory = Trajectory(
         session_id=session_id,
         session_type="learning",
         agent_variant=VARIANT,
@@ -84,8 +79,9 @@ async def play_day(
         duration_seconds=round(time.monotonic() - started, 2),
         token_usage=transcript.usage,
         reply_faults=dict(sorted(transcript.reply_faults.items())),
-        context_sha256=context_digest(context),
     )
+    await pad.close(trajectory)
+    return trajectory
 
 
 def _line(event: WorkEvent) -> str:

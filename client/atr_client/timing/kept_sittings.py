@@ -13,7 +13,6 @@ from typing import Literal
 from pydantic import ValidationError
 
 from atr_client.logs import get_logger
-from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.sitting_runner import VARIANT, PlayedSitting
 from atr_client.timing.timing_files import TimingFolder
@@ -47,10 +46,10 @@ class KeptSittings:
         return SessionRecorder(self.log, self.attempts[session_id], session_id, kind, VARIANT)
 
     async def day(
-        self, session_id: str, context: str | None, play: Callable[[SessionRecorder], Awaitable[Trajectory]]
+        self, session_id: str, digest: str, play: Callable[[SessionRecorder], Awaitable[Trajectory]]
     ) -> Trajectory:
-        """A day of the past."""
-        if found := self._on_disk(session_id, context):
+        """A day of the past; `digest` is that of all that the agent would see of its memory now."""
+        if found := self._on_disk(session_id, digest):
             return found
         recorder = self._start(session_id, "learning")
         trajectory = await play(recorder)
@@ -60,11 +59,11 @@ class KeptSittings:
     async def sitting(
         self,
         session_id: str,
-        context: str | None,
+        digest: str,
         play: Callable[[SessionRecorder], Awaitable[PlayedSitting]],
     ) -> PlayedSitting:
         """A sitting with its decisions."""
-        found, log = self._on_disk(session_id, context), self.decisions(session_id)
+        found, log = self._on_disk(session_id, digest), self.decisions(session_id)
         if found and log:
             return PlayedSitting(found, log)
         recorder = self._start(session_id, "test")
@@ -96,7 +95,7 @@ class KeptSittings:
             seconds=trajectory.duration_seconds,
         )
 
-    def _on_disk(self, session_id: str, context: str | None) -> Trajectory | None:
+    def _on_disk(self, session_id: str, digest: str) -> Trajectory | None:
         path = self.folder.trajectory(session_id)
         if not path.exists():
             return None
@@ -105,7 +104,7 @@ class KeptSittings:
         except DataError as error:
             _log.warning("running again", reason=f"the file is no whole transcript: {error.reason}")
             return None
-        wanted = (session_id, VARIANT, context_digest(context))
+        wanted = (session_id, VARIANT, digest)
         if (found.session_id, found.agent_variant, found.context_sha256) != wanted:
             _log.warning("running again", reason="the session would see another memory context now")
             return None

@@ -20,7 +20,7 @@ from atr_client.timing.choosers.scene_words import SceneWords, ValueReader, Word
 from atr_client.timing.choosers.simple import Always, Never, RateMatched
 from atr_client.timing.choosers.stumps import Boosting
 from atr_client.timing.choosers.surface import surface_features
-from atr_client.timing.choosers.trained import Trained, train_surface, train_words, tune
+from atr_client.timing.choosers.trained import Trained, train_ngram, train_surface, train_words, tune
 from atr_client.timing.direct import play_directly
 from atr_data.timing.decisions import Assist
 from atr_data.timing.intents import INTENTS, Intent
@@ -35,7 +35,7 @@ from atr_evaluator.timing import (
 )
 from atr_evaluator.timing.utility import guess_bound, utility
 
-FOLDS, TAUGHT_BY, TUNED_ON = 2, 6, 8
+FOLDS, TAUGHT_BY, TUNED_ON = 2, 6, 14
 _PUBLIC, _PRIVATE = "public", "private"
 
 
@@ -122,12 +122,12 @@ def _trained(users: Sequence[User]) -> dict[str, list[UserPlay]]:
     own_rehearsals = {user.user_id: rehearse(user, by_own) for user in users}
     for played, others in _folds(users):
         taught, tuned_on = others[:TAUGHT_BY], others[TAUGHT_BY : TAUGHT_BY + TUNED_ON] or others
-        taught_ids = {user.user_id for user in taught}
+        known = {user.user_id for user in taught[: len(taught) // 2]}
         estimates: dict[str, Estimate] = {
             "surface": train_surface(taught),
-            "ngram, public words": train_words(taught, lambda _: _PUBLIC),
-            "ngram": train_words(
-                taught, lambda user, ids=taught_ids: _PUBLIC if user.user_id in ids else _PRIVATE
+            "ngram, public words": train_ngram(taught, lambda _: _PUBLIC),
+            "ngram": train_ngram(
+                taught, lambda user, known=known: _PUBLIC if user.user_id in known else _PRIVATE
             ),
         }
         policies = {name: tune(estimate, tuned_on) for name, estimate in estimates.items()}

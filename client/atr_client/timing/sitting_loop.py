@@ -17,7 +17,7 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.session.transcript import Transcript
 from atr_client.session.turns import End, Environment
 from atr_client.timing.agent_turns import ask
-from atr_client.timing.note_tool import REMEMBER, keep_note
+from atr_client.timing.note_tool import NotePad
 from atr_client.timing.timing_prompts import timing_prompt
 from atr_data.trajectory import Message
 from atr_servers.timing.tools import Workstream
@@ -45,18 +45,18 @@ class SittingLoop:
         environment: Environment,
         workstream: Workstream,
         tools: Sequence[ToolSpec],
+        pad: NotePad | None,
         transcript: Transcript,
         limits: SittingLimits,
     ) -> None:
         self._recorder, self._agent, self._environment = recorder, agent, environment
         self._workstream, self._state = workstream, workstream.state
-        self._tools, self._transcript, self._limits = tools, transcript, limits
+        self._tools, self._pad, self._transcript, self._limits = tools, pad, transcript, limits
         self._started = time.monotonic()
         self._turns = 0
         self._reminded = False
         self._head: int | None = None
         self._blocks: list[tuple[int, float]] = []
-        self._notes: list[str] = []
         self.step = 0
 
     async def run(self) -> End:
@@ -107,10 +107,8 @@ class SittingLoop:
     async def _call(self, reply: ModelReply) -> None:
         index = self._transcript.assistant(reply, reply.tool_calls)
         for call in reply.tool_calls:
-            if call.name == REMEMBER and any(tool.name == REMEMBER for tool in self._tools):
-                outcome = keep_note(call, self._notes, self._recorder, index)
-            else:
-                outcome = await self._environment.call(call, index)
+            reached = self._pad if self._pad and self._pad.has(call.name) else self._environment
+            outcome = await reached.call(call, index)
             self._transcript.tool(call, outcome.content, outcome.is_error)
 
     def _take_text(self, reply: ModelReply) -> None:

@@ -13,7 +13,7 @@ from atr_client.session.environments import CONNECTION_ERRORS, McpEnvironment
 from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.transcript import Transcript
-from atr_client.timing.note_tool import REMEMBER_SPEC
+from atr_client.timing.note_tool import NotePad
 from atr_client.timing.sitting_loop import SittingLimits, SittingLoop
 from atr_client.timing.timing_prompts import sitting_prompt, timing_prompt
 from atr_data.timing.decisions import SittingLog
@@ -57,10 +57,10 @@ async def play_sitting(
     sitting_id: str,
     settings: SittingSettings,
     *,
-    context: str | None,
     recorder: SessionRecorder,
+    pad: NotePad | None = None,
 ) -> PlayedSitting:
-    """`context` is what the agent knows from before. Raises CellAbort when agent or server fails for good,
+    """`pad` holds what the agent knows from before. Raises CellAbort when agent or server fails for good,
     KeyError for a sitting that the stream lacks."""
     started = time.monotonic()
     workstream = Workstream(
@@ -71,17 +71,18 @@ async def play_sitting(
         priors=files.priors,
         observation=settings.observation,
     )
-    keeps_notes = settings.keeps_notes
     transcript = Transcript()
-    transcript.system(sitting_prompt(context, notes=keeps_notes))
+    transcript.system(sitting_prompt(pad and pad.memory.context, remembers=pad and pad.remembers))
     transcript.user(timing_prompt("opening"))
     async with _reached(workstream, recorder) as environment:
+        listed = list(await environment.tools())
         loop = SittingLoop(
             recorder=recorder,
             agent=agent,
             environment=environment,
             workstream=workstream,
-            tools=[*await environment.tools(), *([REMEMBER_SPEC] if keeps_notes else [])],
+            tools=[*listed, *(pad.tools([tool.name for tool in listed]) if pad else [])],
+            pad=pad,
             transcript=transcript,
             limits=settings.limits,
         )
@@ -97,8 +98,10 @@ async def play_sitting(
         duration_seconds=round(time.monotonic() - started, 2),
         token_usage=transcript.usage,
         reply_faults=dict(sorted(transcript.reply_faults.items())),
-        context_sha256=context_digest(context),
+        context_sha256=context_digest(None),
     )
+    if pad is not None:
+        await pad.close(trajectory)
     return PlayedSitting(trajectory, workstream.state.log())
 
 

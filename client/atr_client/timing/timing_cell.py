@@ -21,12 +21,13 @@ from atr_client.models.meter import Meter
 from atr_client.outputs.manifest import Manifest, ManifestFile, completed, gate, read_manifest, resumed
 from atr_client.outputs.rows import cost_usd, usage_by_role
 from atr_client.outputs.served_models import ServedModels
+from atr_client.session.agent_memory import SessionMemory
 from atr_client.session.layers import named_layer
 from atr_client.session.memory import open_memory
 from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.history_pass import history_days, play_day
 from atr_client.timing.kept_sittings import KeptSittings
-from atr_client.timing.note_tool import as_remembered, noted
+from atr_client.timing.note_tool import NotePad, as_remembered, noted, writes_by_tools
 from atr_client.timing.scoring_plays import score_plays
 from atr_client.timing.sitting_runner import PlayedSitting, SittingSettings, play_sitting
 from atr_client.timing.timing_files import TimingFolder, TimingKey
@@ -38,10 +39,11 @@ from atr_data.reading import read_json
 from atr_data.timing.set_folder import UserFiles
 from atr_data.trajectory import Trajectory
 from atr_evaluator.timing import TimingRules, UserPlay
-from atr_memory import MemoryStore
+from atr_memory import MemoryLayer, MemoryStore
 
 Row = dict[str, Any]
 _SCORES = ("utility", "MCC", "decisions", "needs", "assists", "incomplete_sittings")
+_NOTHING = SessionMemory.of_text(None)
 _log = get_logger()
 
 
@@ -73,6 +75,11 @@ class TimingCell:
     meter: Meter = field(default_factory=Meter)
     admit: Callable[[str], Awaitable[None]] = at_once_admitted
     on_session: Callable[[Trajectory], None] = unheard
+
+    @property
+    def layer(self) -> MemoryLayer:
+        """What the memory server keeps notes in, in memory mode `own`."""
+        return named_layer(self.key.layer or "context")
 
     @property
     def session_ids(self) -> list[str]:
@@ -178,7 +185,9 @@ async def _play(cell: TimingCell, kept: KeptSittings) -> list[Trajectory]:
 
     async def one(sitting_id: str) -> None:
         async with limiter:
-            outcomes[sitting_id] = await outcome_of(partial(_sitting, cell, kept, agents, sitting_id, None))
+            outcomes[sitting_id] = await outcome_of(
+                partial(_sitting, cell, kept, agents, sitting_id, _NOTHING)
+            )
 
     async with anyio.create_task_group() as group:
         for sitting_id in ids:
@@ -192,45 +201,49 @@ async def _play_with_notes(cell: TimingCell, kept: KeptSittings, agents: AgentOf
     trajectories: list[Trajectory] = []
     days = history_days(cell.files.stream)
     with MemoryStore() as store:
-        async with open_memory(store, cell.key.cell_id, named_layer(cell.key.layer or "context")) as memory:
+        async with open_memory(store, cell.key.cell_id, cell.layer) as memory:
             for session_id in cell.session_ids:
                 kind = "learning" if session_id in days else "test"
-                context = await memory.render(kept.recorder(session_id, kind))
-                if session_id in days:
-                    trajectory = await _day(cell, kept, agents, session_id, context)
-                else:
-                    trajectory = await _sitting(cell, kept, agents, session_id, context)
-                await memory.append_session(as_remembered(trajectory), kept.recorder(session_id, kind))
+                seen = await memory.session(kept.recorder(session_id, kind))
+                play = _day if session_id in days else _sitting
+                trajectory = await play(cell, kept, agents, session_id, seen)
+                await memory.append_session(
+                    as_remembered(trajectory, cell.layer), kept.recorder(session_id, kind)
+                )
                 trajectories.append(trajectory)
     return trajectories
 
 
 async def _day(
-    cell: TimingCell, kept: KeptSittings, agents: AgentOf, session_id: str, context: str | None
+    cell: TimingCell, kept: KeptSittings, agents: AgentOf, session_id: str, seen: SessionMemory
 ) -> Trajectory:
     async def play(recorder: SessionRecorder) -> Trajectory:
         cell.meter.check()
         await cell.admit(session_id)
         events = history_days(cell.files.stream)[session_id]
-        return await play_day(agents(session_id), session_id, events, context=context, recorder=recorder)
+        async with seen.open(recorder) as memory:
+            pad = NotePad(memory, not writes_by_tools(cell.layer), of_day=True)
+            return await play_day(agents(session_id), session_id, events, pad)
 
-    trajectory = await kept.day(session_id, context, play)
+    trajectory = await kept.day(session_id, seen.digest, play)
     cell.on_session(trajectory)
     return trajectory
 
 
 async def _sitting(
-    cell: TimingCell, kept: KeptSittings, agents: AgentOf, sitting_id: str, context: str | None
+    cell: TimingCell, kept: KeptSittings, agents: AgentOf, sitting_id: str, seen: SessionMemory
 ) -> Trajectory:
     async def play(recorder: SessionRecorder) -> PlayedSitting:
         cell.meter.check()
         await cell.admit(sitting_id)
         agent = agents(sitting_id)
-        return await play_sitting(
-            agent, cell.files, sitting_id, cell.settings, context=context, recorder=recorder
-        )
+        async with seen.open(recorder) as memory:
+            pad = NotePad(memory, not writes_by_tools(cell.layer)) if cell.settings.keeps_notes else None
+            return await play_sitting(
+                agent, cell.files, sitting_id, cell.settings, recorder=recorder, pad=pad
+            )
 
-    trajectory = (await kept.sitting(sitting_id, context, play)).trajectory
+    trajectory = (await kept.sitting(sitting_id, seen.digest, play)).trajectory
     cell.on_session(trajectory)
     return trajectory
 

@@ -34,14 +34,19 @@ def _window(seconds: int) -> int:
     return seconds
 
 
+NOTE_LAYERS = ("context", "none", "notes", "retrieval")
+"""Memory layers that keep what an agent notes. `rules` keeps what a user says, and here nobody speaks."""
+
+
 def _layer(name: str) -> str:
-    """One that shows its notes in the prompt: tools of a memory have no place in a sitting."""
     try:
-        layer = named_layer(name)
+        named_layer(name)
     except ConfigError as error:
         raise ValueError(str(error)) from None
-    if layer.offers or not layer.follows:
-        raise ValueError(f"the memory layer {name!r} shows nothing in the prompt; use context or none")
+    if name not in NOTE_LAYERS:
+        raise ValueError(
+            f"the memory layer {name!r} keeps no notes of an agent; one of: {', '.join(NOTE_LAYERS)}"
+        )
     return name
 
 

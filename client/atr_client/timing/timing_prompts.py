@@ -12,16 +12,17 @@ def timing_prompt(name: str) -> str:
     return files("atr_client.timing").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def sitting_prompt(context: str | None, *, notes: bool) -> str:
-    """The system prompt of a sitting. `context` is what the agent knows from before, `notes` whether it can
-    keep something."""
-    parts = [timing_prompt("sitting"), *([timing_prompt("notes")] if notes else []), *_known(context)]
-    return "\n\n".join(parts)
+def sitting_prompt(context: str | None, *, remembers: bool | None) -> str:
+    """The system prompt of a sitting. `context` is what the agent knows from before. It keeps notes by
+    `remember` (`remembers` true), by tools of the memory's own (false), or not at all (None)."""
+    kept = [] if remembers is None else [timing_prompt("notes" if remembers else "notes_by_tools")]
+    return "\n\n".join([timing_prompt("sitting"), *kept, *_known(context)])
 
 
-def day_prompt(context: str | None) -> str:
+def day_prompt(context: str | None, *, remembers: bool) -> str:
     """The system prompt of a day of the past."""
-    return "\n\n".join([timing_prompt("history_day"), *_known(context)])
+    kept = timing_prompt("day_notes" if remembers else "day_notes_by_tools")
+    return "\n\n".join([timing_prompt("history_day"), kept, *_known(context)])
 
 
 def _known(context: str | None) -> list[str]:

@@ -42,7 +42,7 @@ def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
     plan = stream_of_chance("scenes", settings.seed, user_id)
     stage = stream_of_chance("stage", settings.seed, user_id)
     fronts = stream_of_chance("fronts", settings.seed, user_id)
-    wordings = Wordings(lexicon, settings.seed, user_id, settings.history_days)
+    wordings = Wordings(lexicon, settings.seed, settings.history_days)
     blocks = working_days(clock, settings)
     events: list[WorkEvent] = []
     scenes: list[Scene] = []

@@ -60,7 +60,8 @@ def _day(random: Random, settings: Settings, day: int, start: float) -> list[Blo
         steps = _steps(random, at, 38.0, 1.0)
         if meets:
             meetings.pop(0)
-            steps = [at, *(step + random.choice((600, 900, 1500, 1800, 2700)) for step in steps[1:4])]
+            length = random.choice((600, 900, 1500, 1800, 2700))
+            steps = [at, *(step + length for step in steps[1:4])]
         pause = lognormal(random, 240, 0.9, 120, 2 * _HOUR)
         if at > lunch:
             lunch, pause = float("inf"), random.uniform(25, 60) * 60

@@ -1,4 +1,4 @@
-"""Which wordings of a value a user meets early, and which late.
+"""Which wordings of a value the users of a set meet early, and which late.
 
 The halves share no content word as far as that is possible, so that a habit is carried over by meaning and
 not by a string.

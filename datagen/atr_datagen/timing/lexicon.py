@@ -16,18 +16,20 @@ from atr_data.timing.events import AppCategory
 from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
 from atr_datagen.timing.settings import PUBLIC_SALT
+from atr_datagen.timing.threads import Thread, read_threads
 
 PUBLIC_LEXICON = Path(__file__).with_name("lexicon")
 SHORTEST_SALT = 16
 MIN_WORDINGS, MIN_KINDS, VALUES, INTENTS_PER_KIND = 24, 12, 3, 3
-_WHOLE_FILES = ("kinds", "queries", "work")
+_WHOLE_FILES = ("kinds", "queries", "threads", "work")
 
 Sections = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of scene: two attributes, three intents, and the sentences that tell of it."""
+    """A kind of scene: two attributes, three intents, and the sentences that tell of it, `sayings` of what
+    somebody does, `tellings` of what people write to each other or note down."""
 
     name: str
     attributes: tuple[str, ...]
@@ -35,6 +37,7 @@ class Kind:
     nouns: tuple[str, ...]
     facts: tuple[str, ...]
     sayings: tuple[str, ...]
+    tellings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Lexicon:
     kinds: tuple[Kind, ...]
     queries: Sections
     work: Sections
+    threads: tuple[Thread, ...]
 
     def pairs(self, kind: Kind) -> list[tuple[str, str]]:
         """The six (attribute, value) pairs of a kind, in a fixed order."""
@@ -68,13 +72,13 @@ def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
             "bad_config", f"{len(kinds)} kinds, at least {MIN_KINDS}", path=folder / "kinds.txt"
         )
     wanted = [f"{name}{part}" for name in get_args(AppCategory) for part in ("", " says", " looks")]
-    for section in (*wanted, "things", "injections"):
+    for section in (*wanted, "things", "projects", "topics", "injections"):
         if not files["work"].get(section):
             raise TimingError("bad_config", f"no [{section}]", path=folder / "work.txt")
     for section in (*INTENTS, "follow_up"):
         if not files["queries"].get(section):
             raise TimingError("bad_config", f"no queries for {section}", path=folder / "queries.txt")
-    return Lexicon(wordings, kinds, files["queries"], files["work"])
+    return Lexicon(wordings, kinds, files["queries"], files["work"], read_threads(files["threads"]))
 
 
 def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
@@ -117,7 +121,7 @@ def _kind(folder: Path, name: str, lines: tuple[str, ...], wordings: Mapping[str
         key, _, rest = line.partition(":")
         fields.setdefault(key.strip(), []).append(rest.strip())
     path = folder / "kinds.txt"
-    if missing := [key for key in ("dims", "intents", "noun", "fact", "say") if not fields.get(key)]:
+    if missing := [key for key in ("dims", "intents", "noun", "fact", "say", "tell") if not fields.get(key)]:
         raise TimingError("bad_config", f"[{name}] lacks {missing[0]}", path=path)
     attributes, intents = tuple(fields["dims"][0].split()), tuple(fields["intents"][0].split())
     if len(attributes) != 2 or not set(attributes) <= set(wordings):
@@ -131,6 +135,7 @@ def _kind(folder: Path, name: str, lines: tuple[str, ...], wordings: Mapping[str
         nouns=_choices(fields["noun"][0]),
         facts=_choices(fields["fact"][0]),
         sayings=tuple(fields["say"]),
+        tellings=tuple(fields["tell"]),
     )
 
 

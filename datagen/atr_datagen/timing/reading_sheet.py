@@ -1,99 +1,163 @@
 """Gate G6: can a reader tell generated days from days that a person wrote?
 
-A sheet shows excerpts of both kinds in one form, in an order that a seed decides; the key is a file apart.
+A sheet shows excerpts of both kinds in one form. Items are called and ordered by a hash of what they show;
+the key is a file apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Literal, Self
 
-from atr_data.reading import read_text
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from atr_data.reading import read_json, read_text
 from atr_data.timing.events import Stream, WorkEvent
 from atr_data.timing.faults import TimingError
+from atr_data.yaml_reading import read_yaml_text
+from atr_datagen.timing.lexicon import load_lexicon
 
 WRITTEN = Path(__file__).with_name("written")
 """Excerpts of days that were written by hand, none of them from a template."""
 
-GENERATED, BY_HAND = "generated", "written"
-BOUND = 0.6
-"""Share of right answers at most, over all readers."""
+Origin = Literal["generated", "written"]
+BOUND, READERS = 0.6, 5
+"""Share of right answers at most, over so many readers."""
+
+_DRAWN = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """`text` is for readers; `key` says of each item, by its number, what it is."""
+    """`text` is for readers; `key` says of each item, by its code, what it is."""
 
     text: str
-    key: Mapping[str, str]
+    key: Mapping[str, Origin]
 
 
 def make_sheet(streams: Sequence[Stream], seed: int, folder: Path = WRITTEN) -> Sheet:
     """As many generated excerpts as there are written ones, of like length, from different users' days as far
-    as there are users. Raises TimingError `bad_config` when there is nothing to show."""
+    as there are users; `seed` chooses them. Raises TimingError `bad_config` when there is nothing to show."""
     random = Random(f"reading sheet|{seed}")
     written = [read_text(path).strip().splitlines() for path in sorted(folder.glob("*.txt"))]
     if not written or not streams:
         raise TimingError("bad_config", "a sheet needs written excerpts and a set", path=folder)
     users = list(streams)
     random.shuffle(users)
-    items = [(BY_HAND, lines) for lines in written]
-    for number, lines in enumerate(written):
-        items.append((GENERATED, _excerpt(random, users[number % len(users)], len(lines))))
-    random.shuffle(items)
-    parts = [_INSTRUCTIONS]
-    for number, (_, lines) in enumerate(items, start=1):
-        parts.append("\n".join([f"## Item {number}", "", *(f"    {line}" for line in lines)]))
-    return Sheet("\n\n".join(parts) + "\n", {str(n): kind for n, (kind, _) in enumerate(items, start=1)})
+    items: dict[str, tuple[Origin, list[str]]] = {_code(lines): ("written", lines) for lines in written}
+    shown: set[str] = set()
+    for number, like in enumerate(written):
+        lines = _excerpt(random, users[number % len(users)], len(like), shown)
+        shown |= {_saying(line) for line in lines}
+        items[_code(lines)] = ("generated", lines)
+    parts = [INSTRUCTIONS]
+    parts.extend("\n".join([f"[{code}]", *items[code][1]]) for code in sorted(items))
+    return Sheet("\n\n".join(parts) + "\n", {code: items[code][0] for code in sorted(items)})
 
 
-_INSTRUCTIONS = f"""# Days at a desk
-
-Each item is a stretch of one person's day on a computer: time, application, window, what was done. Some were
-made by a program, the others were written by hand. Answer for each item `{GENERATED}` or `{BY_HAND}`, one
-line each: the number, a colon, the answer."""
+def _code(lines: Sequence[str]) -> str:
+    return sha256("\n".join(lines).encode()).hexdigest()[:6]
 
 
-def _excerpt(random: Random, stream: Stream, length: int) -> list[str]:
-    """A stretch of ordinary events of one day that have something to say."""
-    told = [event for event in stream.events if not event.self_help and event.summary]
+INSTRUCTIONS = """\
+Each item is a stretch of one person's day at a desk: time, application, window, what was done. Some were made
+by a program, the others were written by hand, about as many of either: say of each which it is.
+
+Answer in a YAML file of this form, one line for each item, `generated` or `written`:
+
+  sheet: days
+  reader: what you are, in a few words
+  answers:
+    "0a1b2c": generated"""
+
+
+def _excerpt(random: Random, stream: Stream, length: int, shown: AbstractSet[str]) -> list[str]:
+    """A stretch of ordinary events of one day that have something to say; of a few drawn, the one that shares
+    least with what is shown already: a day is to be judged by itself, and users share a lexicon. Planted
+    instructions to the agent are left out."""
+    planted = tuple(load_lexicon().work["injections"])
+    told = [
+        event
+        for event in stream.events
+        if not event.self_help and event.summary and not event.window_title.startswith(planted)
+    ]
     starts = [n for n in range(len(told) - length) if _same_day(told[n], told[n + length - 1])]
     if not starts:
         raise TimingError("bad_config", f"no day of {stream.header.user_id} has {length} events")
-    first = random.choice(starts)
-    return [
-        f"{event.t_release:%H:%M:%S} | {event.app} | {event.window_title} | {event.summary}"
-        for event in told[first : first + length]
+    drawn = [
+        [
+            f"{event.t_release:%H:%M:%S} | {event.app} | {event.window_title} | {event.summary}"
+            for event in told[first : first + length]
+        ]
+        for first in random.sample(starts, min(_DRAWN, len(starts)))
     ]
+    return min(drawn, key=lambda lines: sum(_saying(line) in shown for line in lines))
+
+
+def _saying(line: str) -> str:
+    """What a line says without names and numbers."""
+    words = line.rpartition(" | ")[2].split()
+    return " ".join(word for word in words if word.islower() and word.isalpha())
 
 
 def _same_day(one: WorkEvent, other: WorkEvent) -> bool:
     return one.t_release.date() == other.t_release.date()
 
 
-def read_answers(path: Path, key: Mapping[str, str]) -> dict[str, str]:
-    """A reader's answers by item. Raises TimingError `bad_config` with the line of one that is none."""
-    found: dict[str, str] = {}
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip():
-            continue
-        item, _, answer = (part.strip() for part in line.partition(":"))
-        if item not in key or item in found or answer not in (GENERATED, BY_HAND):
-            reason = (
-                f"{line.strip()!a:.60} is no `NUMBER: {GENERATED}` or `NUMBER: {BY_HAND}` of an item left"
-            )
-            raise TimingError("bad_config", reason, path=path, line=number)
-        found[item] = answer
-    return found
+def read_key(path: Path) -> dict[str, Origin]:
+    """A key as it was written beside a sheet. Raises TimingError `bad_config`."""
+    try:
+        return _KEY.validate_python(read_json(path))
+    except ValidationError as error:
+        raise TimingError(
+            "bad_config", f"no key of a sheet: {error.errors()[0]['msg']}", path=path
+        ) from error
 
 
-def share_right(key: Mapping[str, str], readers: Sequence[Mapping[str, str]]) -> float:
-    """Over all readers and items; one without an answer counts as a coin toss. 0 without readers."""
-    right = sum(
-        0.5 if (said := reader.get(item)) is None else float(said == kind)
-        for reader in readers
-        for item, kind in key.items()
-    )
-    return right / (len(readers) * len(key)) if readers and key else 0.0
+_KEY = TypeAdapter(dict[str, Origin])
+
+
+class DayReading(BaseModel):
+    """One reader's answers to a sheet of days, by the codes of its items."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    sheet: Literal["days"]
+    reader: str
+    answers: dict[str, Origin]
+
+    @classmethod
+    def read(cls, path: Path, key: Mapping[str, Origin]) -> Self:
+        """Raises TimingError `bad_config` with the place of what is no answer to an item of the key."""
+        try:
+            found = cls.model_validate(read_yaml_text(path))  # codes may look like numbers
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"])) or "file"
+            raise TimingError("bad_config", f"{place}: {first['msg']}", path=path) from error
+        for code in found.answers:
+            if code not in key:
+                raise TimingError("bad_config", f"answers.{code}: the key has no such item", path=path)
+        return found
+
+
+def shares_right(
+    key: Mapping[str, Origin], answers: Sequence[Mapping[str, Origin]]
+) -> tuple[float, dict[Origin, float]]:
+    """Over all readers and items, and of each kind; an item without an answer counts as a coin toss. All 0
+    without readers."""
+    points: dict[Origin, list[float]] = {"generated": [], "written": []}
+    for said in answers:
+        for code, origin in key.items():
+            points[origin].append(0.5 if code not in said else float(said[code] == origin))
+    everything = [point for kind in points.values() for point in kind]
+    return _mean(everything), {origin: _mean(found) for origin, found in points.items()}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

@@ -19,7 +19,10 @@ from atr_datagen.timing.settings import Settings
 from atr_datagen.timing.windows import About, ending_in
 from atr_datagen.timing.work_world import View, World
 
-_INTERRUPTED = 0.22
+_INTERRUPTED = 0.3
+_PAGERS = ("less", "nano", "vi")
+_NAMED_ABOVE = ("browser", "ide", "terminal", "office", "reader")
+_TALKS = ("mail", "chat", "meeting", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +35,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What a scene is about. `thing` is the right target's name, `foil_thing` that of its double."""
+    """What a scene is about. `thing` is the right target's name, a `noun` with a name before it; `foil_thing`
+    is its double."""
 
     kind: Kind
     values: dict[str, str]
+    noun: str
     thing: str
     foil_thing: str
     fact: str
@@ -82,6 +87,7 @@ def draw_plot(random: Random, lexicon: Lexicon, topics: Sequence[str]) -> Plot:
     return Plot(
         kind,
         values,
+        noun,
         f"{name} {noun}",
         f"{double} {noun}",
         pattern.format(n=first),
@@ -90,12 +96,13 @@ def draw_plot(random: Random, lexicon: Lexicon, topics: Sequence[str]) -> Plot:
 
 
 class Wordings:
-    """The wordings of one user, early and late."""
+    """The wordings of a set, early and late. All its users share the halves: what anybody's history teaches
+    of a wording is of no use for anybody's evaluation days."""
 
-    def __init__(self, lexicon: Lexicon, seed: int, user_id: str, last_early_day: int) -> None:
+    def __init__(self, lexicon: Lexicon, seed: int, last_early_day: int) -> None:
         self._last_early_day = last_early_day
         self._halves = {
-            (name, value): halves(lines, seed, user_id, name, value)
+            (name, value): halves(lines, seed, name, value)
             for name, values in lexicon.wordings.items()
             for value, lines in values.items()
         }
@@ -133,30 +140,42 @@ def stage_scene(
 
 
 def _kind_view(random: Random, plot: Plot, world: World, category: AppCategory) -> View:
-    said = random.choice(plot.kind.sayings).format(obj=plot.thing, fact=plot.fact)
-    return _view(random, world, plot.thing, category, (said, None), plot.target)
+    lines = plot.kind.tellings if category in _TALKS else plot.kind.sayings
+    if category == "other":
+        lines = [line for line in lines if "{person}" not in line and "{org}" not in line] or lines
+    person = random.choice(world.focus.people)
+    called = _called(random, plot, category)
+    said = random.choice(lines).format(obj=called, fact=plot.fact, person=person, org=world.focus.firm)
+    return _view(random, world, (plot.thing, person), category, (said, None), plot.target)
 
 
 def _attribute_view(random: Random, plot: Plot, world: World, category: AppCategory, wording: str) -> View:
     person = random.choice(world.focus.people)
     frame = random.choice(world.lexicon.work[f"{category} says"])
-    framed = frame.format(obj=plot.thing, wording=wording, person=person)
-    target = random.choice((names.slug(plot.foil_thing), world.focus.stems[-1], None))
+    framed = frame.format(obj=_called(random, plot, category), wording=wording, person=person)
+    double, other = names.slug(plot.foil_thing), world.focus.stems[-1]
+    target = random.choice((double, double, other, other, None))
     shown = (framed, None)
     if random.random() < 0.4:
         look = random.choice(world.lexicon.work[f"{category} looks"]).format(obj=plot.thing)
         shown = (look, framed)
-    return _view(random, world, plot.thing, category, shown, target)
+    return _view(random, world, (plot.thing, person), category, shown, target)
+
+
+def _called(random: Random, plot: Plot, category: AppCategory) -> str:
+    """In full, or by its kind alone where the title has the name."""
+    return f"the {plot.noun}" if category in _NAMED_ABOVE and random.random() < 0.55 else plot.thing
 
 
 def _view(
     random: Random,
     world: World,
-    thing: str,
+    involved: tuple[str, str],
     category: AppCategory,
     shown: tuple[str, str | None],
     target: str | None,
 ) -> View:
+    thing, person = involved
     around, stem = world.about(category), names.slug(thing)
     about = About(
         thing,
@@ -164,8 +183,10 @@ def _view(
         around.folder,
         around.project,
         around.place,
-        around.person,
+        person,
     )
     title = world.desk.title(random, category, about)
+    if category == "terminal":
+        title = f"{title} - {random.choice(_PAGERS)} {stem}.txt"
     summary, text = shown
     return View(category, world.desk.apps[category], title, summary[:200], text, target)

@@ -18,7 +18,7 @@ _APPS: dict[AppCategory, tuple[str, ...]] = {
     "mail": ("Postkey", "Letterbird"),
     "chat": ("Parley", "Huddlebox"),
     "meeting": ("Roundroom", "Facet Call"),
-    "other": ("Minder", "Knobs", "Daybook"),
+    "other": ("Minder", "Corkboard", "Daybook"),
 }
 ASSISTANTS = ("Quillo", "Sage Corner", "Mentant")
 _ENDINGS: dict[AppCategory, tuple[str, ...]] = {
@@ -57,10 +57,15 @@ class Desk:
     login: str
     host: str
 
+    @property
+    def shares(self) -> Mapping[AppCategory, int]:
+        """How often each kind of application is turned to, in parts of no fixed sum."""
+        return _ALWAYS | _SHARES[self.role]
+
     def categories(self, random: Random, number: int) -> list[AppCategory]:
         """Of so many events in a row, whatever they are about: drawn from the role's shares, and often the
         same for a while."""
-        shares = _ALWAYS | _SHARES[self.role]
+        shares = self.shares
         found: list[AppCategory] = []
         while len(found) < number:
             if found and random.random() < _STAYS:
@@ -83,8 +88,10 @@ class Desk:
             case "office":
                 return f"{about.file}{random.choice(('', ' *'))} - {app}"
             case "reader":
-                last = random.randint(8, 140)
-                return f"{about.file} ({random.randint(1, last)} of {last}) - {app}"
+                stem = about.file.rpartition(".")[0]
+                last = 8 + sum(place * letter for place, letter in enumerate(stem.encode())) % 130
+                page = min(last, 1 + int(random.expovariate(1 / 9)))
+                return f"{about.file} ({page} of {last}) - {app}"
             case "files":
                 return f"{about.folder} - {app}"
             case "mail":

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp.types import Tool
 
 from atr_memory.file_tree import digest_of, pack, size_of, texts_of, unpack
 from atr_memory.layer import Answer, FinishedSession, Kept, Learned, MemoryFault, MemoryLayer, Offer
+from atr_memory.store import MemoryStore
 
 HOME, WORK = "home", "work"
 
@@ -38,7 +43,11 @@ class FolderOffer:
 
 
 class Home(MemoryLayer):
-    """Each session runs on a copy of the home and the working folder that the sessions before have left."""
+    """Each session runs on a copy of the home and the working folder that the sessions before have left.
+
+    The copy lies at the same path in each session of a cell, because agents file what they remember under the
+    path of the folder that they work in. So the sessions of a cell run one after the other.
+    """
 
     name = "home"
     follows = False
@@ -46,14 +55,18 @@ class Home(MemoryLayer):
     offers = True
     rewords = True
 
+    def __init__(self) -> None:
+        self._one_at_a_time: dict[Path, anyio.Lock] = {}
+
     @asynccontextmanager
     async def open(self, kept: Kept) -> AsyncGenerator[Offer | None]:
-        with tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True) as folder:
-            place = Path(folder)
-            unpack(kept.last, kept.store, place)
-            for name in (HOME, WORK):
-                (place / name).mkdir(exist_ok=True)
-            yield FolderOffer(place, digest_of(place))
+        place = _place_of(kept.store)
+        async with self._one_at_a_time.setdefault(place, anyio.Lock()):
+            with _emptied(place):
+                unpack(kept.last, kept.store, place)
+                for name in (HOME, WORK):
+                    (place / name).mkdir(exist_ok=True)
+                yield FolderOffer(place, digest_of(place))
 
     async def learn(self, kept: Kept, session: FinishedSession, offer: Offer | None) -> Learned:
         if not isinstance(offer, FolderOffer) or offer.folder is None:
@@ -69,3 +82,27 @@ class Home(MemoryLayer):
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
         """Which of its files an agent reads cannot be told."""
         return None
+
+
+def _place_of(store: MemoryStore) -> Path:
+    """The same for every session on a store, also after another process goes on; nothing of where the
+    store lies can be read from it."""
+    cell = str(store.folder.resolve()) if store.folder else f"{os.getpid()} {id(store)}"
+    return Path(tempfile.gettempdir()) / f"agent-{hashlib.sha256(cell.encode()).hexdigest()[:12]}"
+
+
+@contextmanager
+def _emptied(place: Path) -> Generator[None]:
+    """A new folder there, for as long as the block runs. What a run that was killed has left is removed.
+    Raises MemoryFault when something else is there."""
+    try:
+        if place.is_symlink() or (place.exists() and place.stat().st_uid != os.getuid()):
+            raise MemoryFault(f"{place}: belongs to somebody else; the agent's files go there")
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(mode=0o700)
+    except OSError as error:
+        raise MemoryFault(f"{place}: the agent's files cannot be put there: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        shutil.rmtree(place, ignore_errors=True)

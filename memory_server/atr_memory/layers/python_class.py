@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
 
 from atr_memory.layer import (
     Answer,
@@ -76,7 +78,7 @@ class ClassMemory(MemoryLayer):
             return
         memory = self._made(kept.entries)
         with self._faults("tools"):
-            server = MCPServer("atr-class-memory", log_level="ERROR")
+            server = _Silent("atr-class-memory", log_level="ERROR")
             for tool in _tools(memory):
                 server.add_tool(tool)
             before = memory.freeze()
@@ -109,6 +111,18 @@ class ClassMemory(MemoryLayer):
             yield
         except Exception as error:
             raise MemoryFault(f"{self._path}: {method} raised {type(error).__name__}: {error}") from error
+
+
+class _Silent(MCPServer):
+    """Of an exception that a tool did not mean to raise nothing is told, as by any SDK from 2.1 on."""
+
+    async def call_tool(self, name: str, *given: Any, **more: Any) -> Any:
+        try:
+            return await super().call_tool(name, *given, **more)
+        except ToolError as error:
+            if error.__cause__ is None or isinstance(error.__cause__, (ToolError, ValidationError)):
+                raise
+            raise ToolError(f"Error executing tool {name}") from error.__cause__
 
 
 class _ClassOffer:

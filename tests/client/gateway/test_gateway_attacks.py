@@ -14,7 +14,6 @@ import pytest
 from atr_client.agents import OFFLINE_MODELS
 from atr_data import load_episode
 from atr_data.episode import Episode, TestSession
-from atr_data.trajectory import Trajectory
 from tests.support.gateway import (
     EPISODE,
     asker,
@@ -23,6 +22,7 @@ from tests.support.gateway import (
     hosting,
     over_http,
     passes,
+    played,
     running,
     scored,
     write_episode,
@@ -73,8 +73,8 @@ async def test_an_agent_that_asks_hears_what_it_asked_for_and_nothing_else(tmp_p
     said, desk = await everything_said(tmp_path, "atr", asker(), "auto")
     hit = {
         event.rule_id
-        for hosted in desk.sessions.values()
-        for event in hosted.trajectory.interaction_events
+        for trajectory in played(desk)
+        for event in trajectory.interaction_events
         if event.rule_id
     }
     assert hit
@@ -123,7 +123,7 @@ async def test_text_that_wants_to_take_over_changes_nothing(tmp_path: Path) -> N
             player = McpPlayer(client, asker())
             await player.play()
         assert len(player.sessions) == len(desk.sessions)
-        assert all(isinstance(hosted.trajectory, Trajectory) for hosted in desk.sessions.values())
+        assert len(played(desk)) == len(desk.sessions)
         assert len(passes(scored(desk))) == 14
         assert "ZZ-GOLD" not in "".join(player.raw)
 
@@ -212,7 +212,7 @@ async def test_a_flood_is_refused_beyond_a_queue_and_the_budget_holds(tmp_path: 
             for _ in range(500):
                 tasks.start_soon(one)
         assert sum("too many calls at once" in text for text in refusals) == 500 - 64
-        (trajectory,) = [h.trajectory for h in desk.sessions.values() if h.trajectory]
+        (trajectory,) = played(desk)
         assert (trajectory.termination_reason, trajectory.step_count) == ("max_steps", 20)
         assert not (await seat.call("next_session", {})).is_error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import anyio
 
 from atr_client.gateway.desk import Desk
 from atr_data.episode import Episode
+from atr_data.trajectory import Message, Trajectory
 from tests.support.gateway import EPISODE, asker, desk_of, hosting, over_http, passes, scored
 from tests.support.mcp_player import McpPlayer
 from tests.support.planted import planted
 
 EPISODES = 64
 SESSIONS = 4
+LAST_TURN = 3
+"""Messages: a reply, its result, and what the user said to it."""
 ERAS = ("auto", "legacy")
 MARK = re.compile(r"M(\d+)M-(GOLD|ANSWER)", re.I)
 
@@ -36,6 +40,14 @@ def desk_with_marks(folder: Path, number: int) -> Desk:
     return desk_of(folder / f"outputs{number}", "always_ask", path)
 
 
+def kept_in_memory() -> int:
+    """Messages of sessions with marks. Fails for a whole transcript: that is on disk."""
+    gc.collect()
+    kept = gc.get_objects()
+    assert not [one for one in kept if isinstance(one, Trajectory) and MARK.search(one.session_id)]
+    return sum(isinstance(one, Message) for one in kept)
+
+
 async def test_64_episodes_at_once_keep_apart(tmp_path: Path) -> None:
     desks = [desk_with_marks(tmp_path, number) for number in range(EPISODES)]
     heard: dict[int, str] = {}
@@ -51,6 +63,9 @@ async def test_64_episodes_at_once_keep_apart(tmp_path: Path) -> None:
         async with anyio.create_task_group() as tasks:
             for number in range(EPISODES):
                 tasks.start_soon(play, number)
+        for desk in desks:
+            await desk.scored()
+        assert kept_in_memory() <= EPISODES * SESSIONS * LAST_TURN
     marks = {number: {(int(n), kind) for n, kind in MARK.findall(text)} for number, text in heard.items()}
     assert all(found <= {(number, "ANSWER")} for number, found in marks.items())
     assert any(marks.values())

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from atr_client.cell.episode_runner import EpisodeRunner
 from atr_client.errors import CellAbort, ConfigError, ManifestMismatch
 from atr_client.gateway.seat import Seat
 from atr_client.models.base import ModelReply, ToolSpec
@@ -23,6 +24,7 @@ from tests.support.gateway import (
     in_process,
     manifest_of,
     passes,
+    played,
     running,
     scored,
     write_episode,
@@ -166,7 +168,7 @@ async def test_steps_are_counted_and_their_end_is_told(tmp_path: Path) -> None:
         late = await seat.call("finish_session", {})
         assert late.is_error
         assert json.loads((await seat.call("next_session", {})).texts[0])["session"] == "test 2"
-    (trajectory,) = [h.trajectory for h in desk.sessions.values() if h.trajectory]
+    (trajectory,) = played(desk)
     assert (trajectory.termination_reason, trajectory.step_count) == ("max_steps", 2)
 
 
@@ -180,22 +182,24 @@ async def test_time_runs_while_the_agent_thinks(tmp_path: Path) -> None:
             await desk.tests[0].mailbox.ended()
         late = await seat.call("finish_session", {})
     assert late.is_error
-    (trajectory,) = [h.trajectory for h in desk.sessions.values() if h.trajectory]
+    (trajectory,) = played(desk)
     assert trajectory.termination_reason == "timeout"
 
 
-async def test_what_breaks_off_leaves_no_result_and_is_played_again(tmp_path: Path) -> None:
+async def test_what_breaks_off_leaves_no_result_and_is_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken = [CellAbort("user_sim", "l0", "the secret reason")]
 
     desk = desk_of(tmp_path, episode=write_episode(tmp_path, small_episode()))
-    play = desk.cell.run_session
+    play = EpisodeRunner.__call__
 
-    async def fails_once(session: Any, **given: Any) -> Any:
+    async def fails_once(runner: EpisodeRunner, session: Any, **given: Any) -> Any:
         if broken:
             raise broken.pop()
-        return await play(session, **given)
+        return await play(runner, session, **given)
 
-    object.__setattr__(desk.cell, "run_session", fails_once)
+    monkeypatch.setattr(EpisodeRunner, "__call__", fails_once)
     async with running(desk) as seat:
         told = await seat.call("next_session", {})
         assert told.is_error

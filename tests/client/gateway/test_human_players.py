@@ -28,7 +28,16 @@ from atr_client.gateway.terminal import ask_at_the_terminal
 from atr_client.outputs.user_line import described_user
 from atr_data import Episode, load_episode
 from atr_user_sim import UserSimFault
-from tests.support.gateway import EPISODE, asker, connected, desk_of, manifest_of, running, write_episode
+from tests.support.gateway import (
+    EPISODE,
+    asker,
+    connected,
+    desk_of,
+    manifest_of,
+    played,
+    running,
+    write_episode,
+)
 from tests.support.mcp_player import McpPlayer
 
 BASE = "http://127.0.0.1:8770"
@@ -57,14 +66,11 @@ async def page_of(routes: Any) -> AsyncGenerator[httpx2.AsyncClient]:
 
 
 def events_of(desk: Desk) -> list[tuple[str, Any]]:
-    (first,) = desk.learning
-    assert first.trajectory
-    return [(event.kind, event.rule_id) for event in first.trajectory.interaction_events]
+    return [(event.kind, event.rule_id) for event in played(desk)[0].interaction_events]
 
 
 def said_by_user(desk: Desk) -> list[str]:
-    (first,) = desk.learning
-    return [str(message.content) for message in first.messages if message.role == "user"]
+    return [str(message.content) for message in played(desk)[0].messages if message.role == "user"]
 
 
 async def test_a_person_at_a_page_answers_and_rules_are_told_in_their_own_words(tmp_path: Path) -> None:
@@ -125,8 +131,7 @@ async def test_a_person_at_the_agents_client_answers_by_elicitation(tmp_path: Pa
             await McpPlayer(client, asker()).play()
     assert len(shown) > 1
     assert any(SAYS in text for text in said_by_user(desk))
-    assert desk.learning[0].trajectory
-    assert desk.learning[0].trajectory.termination_reason == "task_complete"
+    assert played(desk)[0].termination_reason == "task_complete"
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])

@@ -183,7 +183,7 @@ def test_the_outputs_folder_is_the_option_then_the_variable_then_the_file() -> N
     config = load_config("quickstart")
     assert outputs_root(config, Path("a"), {"ATR_OUTPUTS_ROOT": "b"}) == Path("a")
     assert outputs_root(config, None, {"ATR_OUTPUTS_ROOT": "b"}) == Path("b")
-    assert outputs_root(config, None, {}) == config.outputs
+    assert outputs_root(config, None, {}) == Path(config.outputs)
 
 
 def test_an_outputs_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

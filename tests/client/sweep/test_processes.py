@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from atr_data.calls import read_calls
-from atr_evaluator import finished_attempts
 from tests.conftest import ROOT
 from tests.support.command import write_config
+from tests.support.run_tree import run_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forks, which are for Linux")
 
@@ -79,39 +76,6 @@ print(interrupted, live(), flush=True)
 KILLS = 50
 
 
-def _tree(outputs: Path) -> dict[str, Any]:
-    """All files of a run without their times; of a call log what counts of it."""
-    return {
-        str(path.relative_to(outputs)): _content(path)
-        for path in sorted(outputs.rglob("*"))
-        if path.is_file() and "_summary" not in path.parts and path.name not in ("run.log", ".lock")
-    }
-
-
-def _content(path: Path) -> Any:
-    match path.name:
-        case "calls.jsonl":
-            attempts = finished_attempts(read_calls(path))
-            fields = {"seconds", "attempt"}
-            return {
-                name: sorted(call.model_dump_json(exclude=fields) for call in attempt.calls)
-                for name, attempt in attempts.items()
-            }
-        case "cell_manifest.json" | "_cell_done.json" | "eval.json":
-            return _timeless(json.loads(path.read_text()))
-    if path.parent.name == "trajectories":
-        return _timeless(json.loads(path.read_text()))
-    return [line for line in path.read_text().splitlines() if " steps, " not in line]
-
-
-def _timeless(value: Any) -> Any:
-    files = ("created_at", "updated_at", "duration_sec", "duration_stats", "inputs_sha256", "runs_dir")
-    times = (*files, "timestamp", "seconds", "milliseconds", "duration_seconds")
-    if isinstance(value, dict):
-        return {key: _timeless(item) for key, item in value.items() if key not in times}
-    return [_timeless(item) for item in value] if isinstance(value, list) else value
-
-
 def _lives(outputs: Path, kills: int) -> list[int]:
     done = subprocess.run(
         [sys.executable, "-c", LIVES, str(outputs), str(kills)],
@@ -129,7 +93,7 @@ def test_fifty_kills_leave_what_an_undisturbed_sweep_leaves(tmp_path: Path) -> N
     assert exit_code == 0
     assert interrupted >= 10, "too few of the kills met a sweep under way"
     assert _lives(tmp_path / "undisturbed", 0) == [0, 0]
-    killed, undisturbed = _tree(tmp_path / "killed"), _tree(tmp_path / "undisturbed")
+    killed, undisturbed = run_tree(tmp_path / "killed"), run_tree(tmp_path / "undisturbed")
     assert killed.keys() == undisturbed.keys()
     for name, content in undisturbed.items():
         assert killed[name] == content, name

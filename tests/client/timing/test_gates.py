@@ -46,10 +46,26 @@ def test_each_gate_falls_to_its_own_fault() -> None:
     assert failing(**{"reader-4": 0.7}) == {"G5 reader-4 below"}
     assert failing(**{"reader-16, change ignored": 0.75}) == {"G5 change ignored below"}
     assert failing(surface=0.01) == {"order"}
+    assert failing(**{"rate-matched": 0.01}) == {"order"}
+    assert failing(**{"reader-4": -0.01}) == {"order"}
     assert failing(always=-0.1) == {"always is last"}
     assert failing(never=0.001) == {"never"}
     figures = [Figures(GOOD, snapshot_mcc=-0.09, burstiness=[0.78, 0.81])]
     assert {g.name for g in judge(figures, GOOD) if not g.holds} == {"G3 snapshots by surface", "burstiness"}
+
+
+def test_the_order_is_judged_over_salts() -> None:
+    """A lead below noise is none, and a lag below noise is no fault."""
+
+    def order(*surface: float, reader: tuple[float, ...] = (0.6, 0.6, 0.6)) -> bool:
+        utilities = [GOOD | {"surface": s, "reader-4": r} for s, r in zip(surface, reader, strict=True)]
+        figures = [Figures(one, burstiness=[0.787]) for one in utilities]
+        return next(gate.holds for gate in judge(figures, GOOD) if gate.name == "order")
+
+    assert order(0.0, 0.0, 0.0)
+    assert order(0.05, -0.04, 0.02)
+    assert not order(0.05, 0.04, 0.05)
+    assert not order(0.0, 0.0, 0.0, reader=(0.3, -0.2, 0.1))
 
 
 def test_measured_on_four_users_readers_stand_above_guessers() -> None:

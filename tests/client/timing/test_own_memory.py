@@ -99,6 +99,62 @@ async def test_a_layer_that_shows_nothing_shows_nothing(tmp_path: Path) -> None:
     assert not any("<context>" in text for text in taker.contexts.values())
 
 
+class LayerUser(NoteTaker):
+    """Writes and reads by whatever the layer offers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tools: dict[str, list[str]] = {}
+        self.found: dict[str, str] = {}
+
+    def agent(self, session_id: str) -> AgentModel:
+        return _LayerAgent(self, session_id)
+
+
+class _LayerAgent(_Agent):
+    async def respond(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> ModelReply:
+        taker, names = self.taker, [tool.name for tool in tools]
+        assert isinstance(taker, LayerUser)
+        taker.tools[self.session_id] = names
+        calls = [call.name for message in messages for call in message.tool_calls or ()]
+        if "memory_search" in names and "memory_search" not in calls:
+            return _call(len(messages), "memory_search", {"query": "habits of day"})
+        if calls[-1:] == ["memory_search"]:
+            taker.found[self.session_id] = messages[-1].content or ""
+        if "memory_save" in names and "memory_save" not in calls:
+            return _call(len(messages), "memory_save", {"text": f"habits seen in {self.session_id}"})
+        if self.session_id.startswith("day") and calls[-1:] == ["memory_save"]:
+            return ModelReply("Noted.")
+        if not self.session_id.startswith("day") and "start_sitting" not in calls:
+            return _call(len(messages), "start_sitting", {})
+        if self.session_id.startswith("day") and "remember" not in calls:
+            return _call(len(messages), "remember", {"note": f"habits seen in {self.session_id}"})
+        return await super().respond(messages, tools)
+
+
+@pytest.mark.parametrize(("layer", "writes_by"), [("notes", "memory_save"), ("retrieval", "remember")])
+async def test_layers_with_tools_are_written_and_searched(tmp_path: Path, layer: str, writes_by: str) -> None:
+    taker = LayerUser()
+    cell = cell_of(tmp_path, taker, memory_layer=layer)
+    row = await run_timing_cell(cell)
+    assert (row["ok"], row["notes"]) == (True, 19)
+    assert all("memory_search" in names and writes_by in names for names in taker.tools.values())
+    assert {"remember", "memory_save"} - {writes_by} == {
+        name for name in ("remember", "memory_save") if name not in taker.tools["day-01"]
+    }
+    first, *_, last = (name for name in taker.found if not name.startswith("day"))
+    assert "day-0" in taker.found["day-05"]
+    assert "day-" in taker.found[first]
+    assert not any("<context>" in text for text in taker.contexts.values())
+    trajectory = load_trajectory(cell.folder.trajectory(last))
+    assert trajectory.memory_use is not None
+    assert (trajectory.memory_use.tool_calls > 0, trajectory.memory_use.discarded_writes) == (True, 0)
+    cell.folder.done.unlink()
+    again = LayerUser()
+    await run_timing_cell(cell_of(tmp_path, again, memory_layer=layer))
+    assert again.tools == {}, "all sessions on disk saw this memory"
+
+
 async def test_a_run_that_broke_off_goes_on_with_the_same_memory(tmp_path: Path) -> None:
     whole = NoteTaker()
     await run_timing_cell(cell_of(tmp_path / "whole", whole))

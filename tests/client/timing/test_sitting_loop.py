@@ -10,9 +10,11 @@ import pytest
 
 from atr_client.errors import CellAbort, ContextOverflow, ModelError
 from atr_client.models.base import ModelReply, ToolSpec
+from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.layers import named_layer
 from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.history_pass import history_days, play_day
-from atr_client.timing.note_tool import as_remembered, noted
+from atr_client.timing.note_tool import NotePad, as_remembered, noted
 from atr_client.timing.sitting_loop import SittingLimits
 from atr_client.timing.sitting_runner import PlayedSitting, SittingSettings, play_sitting
 from atr_data.calls import LogRecord
@@ -65,9 +67,10 @@ async def play(
 ) -> PlayedSitting:
     limits = SittingLimits(**{k: settings.pop(k) for k in ("turn_budget", "timeout") if k in settings})
     recorder = SessionRecorder(Records() if records is None else records, 1, "s1", "test", "timing")
-    return await play_sitting(
-        agent, FILES, "s1", SittingSettings(limits=limits, **settings), context=context, recorder=recorder
-    )
+    chosen = SittingSettings(limits=limits, **settings)
+    memory = SessionMemory.of_text(context).unopened(recorder)
+    pad = NotePad(memory, remembers=True) if chosen.keeps_notes else None
+    return await play_sitting(agent, FILES, "s1", chosen, recorder=recorder, pad=pad)
 
 
 def decided(played: PlayedSitting) -> dict[str, str]:
@@ -152,7 +155,9 @@ async def test_notes_are_for_an_agent_with_a_memory_of_its_own() -> None:
     assert "remember" in agent.tools
     assert noted(played.trajectory) == ["asks about plans"]
     assert "<context>\nwhat was\n</context>" in (agent.asked[0][0].content or "")
-    assert [m.content for m in as_remembered(played.trajectory).messages] == ["asks about plans"]
+    assert [m.content for m in as_remembered(played.trajectory, named_layer("context")).messages] == [
+        "asks about plans"
+    ]
     plain = Script(*script)
     assert (await play(plain)).log.protocol_errors == {"not_available": 2}
     assert "remember" not in plain.tools
@@ -162,7 +167,8 @@ async def day(agent: Script) -> Any:
     user = generated(1)[0]
     name, events = next(iter(history_days(user.stream).items()))
     recorder = SessionRecorder(Records(), 1, name, "learning", "timing")
-    return await play_day(agent, name, events, context=None, recorder=recorder)
+    memory = SessionMemory.of_text(None).unopened(recorder)
+    return await play_day(agent, name, events, NotePad(memory, remembers=True, of_day=True))
 
 
 async def test_a_day_of_the_past_is_shown_and_noted() -> None:

@@ -194,6 +194,7 @@ def test_tables_can_be_printed_again_and_at_another_cost(
         ({"memory": "of"}, (), "memory"),
         ({"history_window_s": 45}, (), "none of 10, 30"),
         ({"memory_layer": "none such"}, (), "unknown memory layer"),
+        ({"memory_layer": "rules"}, (), "keeps no notes of an agent"),
         ({"observation": "text+screenshots"}, (), "imported sets"),
         ({"variants": ["atr"]}, (), "unknown key"),
         ({"set": {"folder": "none"}}, (), "set.json"),
@@ -241,7 +242,7 @@ async def script_of(sitting_id: str) -> list[dict[str, Any]]:
     scribe = Scribe(ChooserAgent(Reader(), user, user.stream.sitting(sitting_id)))
     recorder = SessionRecorder(Records(), 1, sitting_id, "test", "timing")
     files = files_of(user.stream, user.gold)
-    await play_sitting(scribe, files, sitting_id, SittingSettings(), context=None, recorder=recorder)
+    await play_sitting(scribe, files, sitting_id, SittingSettings(), recorder=recorder)
     return scribe.script
 
 

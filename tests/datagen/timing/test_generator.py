@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from atr_data.timing import TimingError
 from atr_data.timing.set_folder import load_set
 from atr_datagen.timing.base import compile_base
+from atr_datagen.timing.clock import working_days
 from atr_datagen.timing.generate import decide, generate, write_set
 from atr_datagen.timing.halves import content_words, halves
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, load_lexicon
@@ -84,6 +86,15 @@ def test_every_need_is_announced_before_its_onset_and_followed_by_self_help() ->
             assert need.t_onset in helps
 
 
+@pytest.mark.parametrize("process", ["calendar", "regular"])
+def test_time_never_runs_backwards(process: Any) -> None:
+    for seed in range(20):
+        blocks = working_days(Random(seed), Settings(process=process))
+        moments = [step for block in blocks for step in block.steps]
+        assert all(a < b for a, b in pairwise(moments))
+        assert all(block.steps[-1] < block.free_until for block in blocks)
+
+
 def test_scenes_do_not_overlap() -> None:
     for user in generated(2):
         scenes = user.gold.scenes
@@ -136,7 +147,7 @@ def test_other_targets_can_be_asked_for(target: float, process: Any) -> None:
 def test_the_halves_of_a_value_share_no_word() -> None:
     for name, values in LEXICON.wordings.items():
         for value, lines in values.items():
-            early, late = halves(lines, 0, "u000", name, value)
+            early, late = halves(lines, 0, name, value)
             assert sorted(early + late) == sorted(lines)
             assert abs(len(early) - len(late)) <= 4, (name, value)
             shared = {w for line in early for w in content_words(line)} & {
@@ -153,7 +164,7 @@ def test_evaluation_days_use_late_wordings_only() -> None:
         text[event.t_release >= start] += f" {event.summary} {event.screen_text}"
     for name, values in LEXICON.wordings.items():
         for value, lines in values.items():
-            early, late = halves(lines, 0, "u000", name, value)
+            early, late = halves(lines, 0, name, value)
             assert not any(f": {line}" in text[True] for line in early), (name, value)
             assert not any(f": {line}" in text[False] for line in late), (name, value)
 
@@ -198,7 +209,7 @@ def private_lexicon(folder: Path) -> Path:
     """The published one with every wording of an attribute spelled backwards."""
     shutil.copytree(PUBLIC_LEXICON, folder)
     for path in folder.glob("*.txt"):
-        if path.stem not in ("kinds", "queries", "work"):
+        if path.stem not in ("kinds", "queries", "threads", "work"):
             lines = path.read_text("utf-8").splitlines()
             turned = [line if line.startswith("[") else line[::-1].strip() for line in lines]
             path.write_text("\n".join(turned) + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ from atr_evaluator.timing.sitting_view import Window, windows_of
 CHANCES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 COOLDOWNS = (120.0, 300.0, 600.0)
 _CONTEXT = 12
+_ERRORS = 2.0
 
 
 class Estimate(Protocol):
@@ -45,10 +46,13 @@ class Labelled:
     wanted: bool
 
 
-def labelled_past(user: User, rules: TimingRules | None = None, *, every: float = 1.0) -> Iterator[Labelled]:
-    """The ordinary events before evaluation; of those without a need a share `every`."""
+def labelled_past(
+    user: User, rules: TimingRules | None = None, *, every: float = 1.0, whole: bool = False
+) -> Iterator[Labelled]:
+    """The ordinary events before evaluation; of those without a need a share `every`. `whole`: of all days,
+    for users that are not played."""
     windows = windows_of(user.gold, rules or TimingRules())
-    past = [seen_event(event) for event in user.history()]
+    past = [seen_event(event) for event in (user.stream.events if whole else user.history())]
     for place, event in enumerate(past):
         if event.self_help:
             continue
@@ -113,13 +117,14 @@ def _rehearsal(
 
 
 def best_policy(rehearsals: Sequence[Rehearsal], cost: float = 0.5) -> Policy:
-    """The most gainful policy of a small grid; silence when none gains more than its own standard error."""
+    """The most gainful policy of a small grid; silence when it gains no more than two standard errors of its
+    own, for the best of many is mostly the luckiest."""
     best, best_net = SILENCE, 0.0
     for chance in CHANCES:
         for cooldown in COOLDOWNS:
             policy = Policy(chance, cooldown)
             nets = [rehearsal.net(policy, cost) for rehearsal in rehearsals]
             net = sum(nets)
-            if net > max(best_net, sqrt(sum(one * one for one in nets))):
+            if net > max(best_net, _ERRORS * sqrt(sum(one * one for one in nets))):
                 best, best_net = policy, net
     return best

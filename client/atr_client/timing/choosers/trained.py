@@ -1,4 +1,4 @@
-"""Trained choosers: `surface` knows no word, `ngram` words of other users, `ngram-own` the user's own."""
+"""Trained choosers: `surface` knows no word, `ngram` also words of others, `ngram-own` the user's own."""
 
 from __future__ import annotations
 
@@ -57,33 +57,56 @@ def guessed_content(user: User) -> Offer:
 
 def train_surface(others: Sequence[User]) -> Estimate:
     """Gradient boosting on what a moment looks like from outside."""
-    rows: list[list[float]] = []
-    labels: list[bool] = []
-    for user in others:
-        for item in labelled_past(user, every=KEPT):
-            rows.append(surface_features(item.event, item.seen))
-            labels.append(item.wanted)
-    model = Boosting()
-    model.fit(rows, labels)
-
-    def estimate(user: User, event: Seen, seen: Sequence[Seen]) -> float:
-        return model.chance(surface_features(event, seen))
-
-    return estimate
+    return _boost(others, surface_features_of)
 
 
-def train_words(users: Sequence[User], salt: Callable[[User], str], *, every: float = KEPT) -> Estimate:
-    """Logistic regression on the words of the window. `salt` tells under which a user's words are hashed."""
+def train_ngram(others: Sequence[User], salt: Callable[[User], str]) -> Estimate:
+    """All that `train_surface` knows, and what the words of the window say: half of the users teach the
+    words, the others how far to trust them. `salt` tells under which a user's words are hashed."""
+    half = len(others) // 2
+    words = train_words(others[:half] or others, salt, whole=True)
+
+    def features(user: User, event: Seen, seen: Sequence[Seen]) -> list[float]:
+        return [*surface_features(event, seen), words(user, event, seen)]
+
+    return _boost(others[half:], features)
+
+
+def train_words(
+    users: Sequence[User], salt: Callable[[User], str], *, every: float = KEPT, whole: bool = False
+) -> Estimate:
+    """Logistic regression on the words of the window. `salt` tells under which a user's words are hashed;
+    `whole` takes all days, for users that are not played."""
     examples = [
         (window_features(item.event, item.seen, salt(user)), item.wanted)
         for user in users
-        for item in labelled_past(user, every=every)
+        for item in labelled_past(user, every=every, whole=whole)
     ]
     model = Logistic()
     model.fit(examples)
 
     def estimate(user: User, event: Seen, seen: Sequence[Seen]) -> float:
         return model.chance(window_features(event, seen, salt(user)))
+
+    return estimate
+
+
+def surface_features_of(user: User, event: Seen, seen: Sequence[Seen]) -> list[float]:
+    return surface_features(event, seen)
+
+
+def _boost(others: Sequence[User], features: Callable[[User, Seen, Sequence[Seen]], list[float]]) -> Estimate:
+    rows: list[list[float]] = []
+    labels: list[bool] = []
+    for user in others:
+        for item in labelled_past(user, every=KEPT, whole=True):
+            rows.append(features(user, item.event, item.seen))
+            labels.append(item.wanted)
+    model = Boosting()
+    model.fit(rows, labels)
+
+    def estimate(user: User, event: Seen, seen: Sequence[Seen]) -> float:
+        return model.chance(features(user, event, seen))
 
     return estimate
 
