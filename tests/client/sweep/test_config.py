@@ -18,7 +18,7 @@ from atr_client.sweep.folders import check_writable, episodes_folder, outputs_ro
 from atr_client.sweep.plan import Overrides, plan_cells
 from atr_data.yaml_reading import read_yaml
 from tests.support.cells import small_episode
-from tests.support.command import run_cli
+from tests.support.command import run_cli, write_config
 
 GOOD = {"name": "x", "variants": ["atr"], "models": ["offline/noop"]}
 
@@ -350,3 +350,22 @@ def test_addresses_may_name_variables(tmp_path: Path) -> None:
     models = load_config(path, environment={"LAB_HOST": "127.0.0.1"}).models
     assert models[0].base_url == "http://127.0.0.1:80/v1"
     assert models[1].command == ["sh", "-c", "echo ${LAB_HOST}"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (
+            {"executor": "dask"},
+            "executor: dask needs cluster, the scheduler's address, such as tcp://host:8786",
+        ),
+        ({"cluster": "tcp://127.0.0.1:8786"}, "cluster is for executor: dask"),
+        ({"outputs": "s3://"}, "an address is KIND://BUCKET/FOLDER"),
+        ({"outputs": "a", "output": "b"}, "unknown key"),
+        ({"cluster": "tcp://${NO_SUCH_VARIABLE}:1"}, "the environment variable NO_SUCH_VARIABLE is not set"),
+    ],
+)
+def test_where_cells_are_played_and_kept(tmp_path: Path, keys: dict[str, str], told: str) -> None:
+    done = run_cli("run", "--config", write_config(tmp_path, models=["offline/asker"], **keys))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
