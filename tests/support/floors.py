@@ -9,7 +9,6 @@ import tomllib
 
 from tests.conftest import ROOT
 
-
 TOOLS = ("editables", "hatchling", "hypothesis", "pytest", "pytest-asyncio", "pytest-xdist")
 
 
