@@ -9,6 +9,7 @@ import tomllib
 
 from tests.conftest import ROOT
 
+
 TOOLS = ("editables", "hatchling", "hypothesis", "pytest", "pytest-asyncio", "pytest-xdist")
 
 
