@@ -42,7 +42,7 @@ def layer(kind: str, **settings: Any) -> MemoryLayer:
 NAMES = st.text("ab", min_size=1, max_size=3)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.tuples(NAMES, NAMES), st.binary(max_size=20), max_size=5))
 def test_a_folder_comes_back_as_it_was_packed(files: dict[tuple[str, str], bytes]) -> None:
     import tempfile

@@ -45,7 +45,7 @@ def load_config(
     Raises ConfigError in one line: which file, which key, and why.
     """
     if track_of(name) == "timing":
-        raise ConfigError(f"{name}: track: timing is played by `atr-client run` alone")
+        raise ConfigError(f"{name}: track: timing does not go with this command")
     return read_config(RunConfig, name, changes, environment)
 
 

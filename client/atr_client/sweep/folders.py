@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from atr_client.errors import ConfigError
 from atr_client.outputs.stores import Store, is_address, place_of
@@ -37,16 +38,23 @@ def episodes_folder(
     return packaged_episodes_dir()
 
 
+class _Writes(Protocol):
+    """A configuration of either track."""
+
+    @property
+    def outputs(self) -> Path | str: ...
+
+
 def outputs_place(
-    config: RunConfig, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
+    config: _Writes, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path | Store:
     """The option, else ATR_OUTPUTS_ROOT, else the configuration: a folder, or a store at an address. Raises
     ConfigError for an address that is none."""
-    return option or place_of(environment.get(OUTPUTS_VARIABLE) or config.outputs)
+    return option or place_of(environment.get(OUTPUTS_VARIABLE) or str(config.outputs))
 
 
 def outputs_root(
-    config: RunConfig, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
+    config: _Writes, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path:
     """The same for a command that needs a folder. Raises ConfigError for another address."""
     place = outputs_place(config, option, environment)

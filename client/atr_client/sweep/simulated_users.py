@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from atr_client.cell.episode_runner import UserMaker, offline_users
+from atr_client.cell.episode_runner import UserMaker, Users, offline_users
 from atr_client.errors import ConfigError
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
@@ -26,8 +26,12 @@ from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_enco
 from atr_user_sim.offline.encoder import Encoder
 from atr_user_sim.offline.figures import offline_user_record
 
+_OF_THE_MEMORY = "memory"
+"""Under which session stand recorded calls in which the Classifier judges a memory: of a cell, not of one
+session, as each sentence is judged once."""
 
-def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
+
+def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> Users:
     """Makes the user of each learning session of one cell from models; `scope` is the cell's id."""
 
     def make(episode: Episode, session: LearningSession) -> SimulatedUser:
@@ -41,7 +45,8 @@ def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: 
             episode.rules,
         )
 
-    return make
+    site = CallSite(scope, _OF_THE_MEMORY, "classifier")
+    return Users(make, ModelClassifier(RemoteRole(clients.client(specs["classifier"]), site)))
 
 
 def chosen_encoder(comparison: TextComparison) -> Encoder | None:
