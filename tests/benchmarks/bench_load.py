@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -61,8 +60,10 @@ def environment_host() -> Generator[tuple[int, str, dict[str, str]]]:
         assert process.stdout
         ready = json.loads(process.stdout.readline())
         token = Path(ready["token_file"]).read_text(encoding="utf-8")
-        yield process.pid, ready["url"], {"Authorization": f"Bearer {token}"}
-        process.send_signal(signal.SIGINT)
+        try:
+            yield process.pid, ready["url"], {"Authorization": f"Bearer {token}"}
+        finally:
+            process.terminate()
 
 
 @contextmanager
@@ -80,8 +81,10 @@ def gateway(folder: Path, side_by_side: int) -> Generator[tuple[int, list[str]]]
         assert process.stderr
         lines = [process.stderr.readline() for _ in range(len(files) * 3)]
         urls = [line.split(": ")[1].strip() for line in lines if not line.startswith(" ")]
-        yield process.pid, urls
-        process.send_signal(signal.SIGINT)
+        try:
+            yield process.pid, urls
+        finally:
+            process.terminate()
 
 
 def megabytes(pid: int) -> float:
@@ -124,7 +127,8 @@ async def environments(
     pid: int, base_url: str, admin: dict[str, str], calls: int, side_by_side: int, told: dict[str, Any]
 ) -> None:
     each = max(calls // (ROUNDS * side_by_side), 1)
-    async with httpx2.AsyncClient(timeout=120) as http:
+    # A connection kept open may be closed by the host as it is used again, when both wait for a processor.
+    async with httpx2.AsyncClient(timeout=600, limits=httpx2.Limits(max_keepalive_connections=0)) as http:
         for _ in range(ROUNDS):
             async with anyio.create_task_group() as tasks:
                 for number in range(side_by_side):

@@ -80,9 +80,13 @@ class Verdicts:
         return chosen, imported
 
     def _judge(self, mutant: Mutant, items: dict[str, pytest.Item]) -> dict[str, object]:
-        tests, imported = self._tests(mutant, items)
         path = self._copy / mutant.path
         text, stat = path.read_text(encoding="utf-8"), path.stat()
+        try:
+            compile(mutant.apply(text), mutant.path, "exec", dont_inherit=True)
+        except SyntaxError:
+            return {"key": mutant.key, "verdict": "no Python", "seconds": 0.0}
+        tests, imported = self._tests(mutant, items)
         started = time.monotonic()
         path.write_text(mutant.apply(text), encoding="utf-8")
         try:
@@ -228,9 +232,8 @@ def main(plan: Path) -> None:
         for mutant in mutants_of(path, (copy / path).read_text(encoding="utf-8"))
         if mutant.key in wanted
     ]
-    files = sorted(
-        {test.partition("::")[0] for test in reach.seconds if (copy / test.partition("::")[0]).exists()}
-    )
+    reaching = {test for path in written["paths"] for test in reach.of_lines(path, 1, 10_000) if test}
+    files = sorted({test.partition("::")[0] for test in reaching})
     random.Random(len(mutants)).shuffle(mutants)
     verdicts = Verdicts(copy, mutants, reach, Path(written["results"]), written["budget"])
     sys.exit(pytest.main([*files, "-q", *OPTIONS], plugins=[verdicts]))
