@@ -92,6 +92,14 @@ def megabytes(pid: int) -> float:
     return int(told.stdout) / 1024
 
 
+def processor_seconds(pid: int) -> int:
+    """User and system time of a process, which other programs beside it do not lengthen much."""
+    told = subprocess.run(
+        ["ps", "-o", "cputimes=", "-p", str(pid)], capture_output=True, text=True, check=True
+    )
+    return int(told.stdout)
+
+
 async def use_environment(
     http: httpx2.AsyncClient,
     base_url: str,
@@ -126,7 +134,7 @@ async def play_episode_of(url: str, number: int, told: dict[str, Any]) -> None:
 async def environments(
     pid: int, base_url: str, admin: dict[str, str], calls: int, side_by_side: int, told: dict[str, Any]
 ) -> None:
-    each = max(calls // (ROUNDS * side_by_side), 1)
+    each = max(calls // (ROUNDS * side_by_side), 2)
     # A connection kept open may be closed by the host as it is used again, when both wait for a processor.
     async with httpx2.AsyncClient(timeout=600, limits=httpx2.Limits(max_keepalive_connections=0)) as http:
         for _ in range(ROUNDS):
@@ -156,7 +164,10 @@ def report(label: str, told: dict[str, Any]) -> None:
     seconds = sorted(told["seconds"])
     half, most = (seconds[int(len(seconds) * share)] * 1000 for share in (0.5, 0.99))
     memory = " > ".join(f"{value:.0f}" for value in told["memory"])
-    print(f"{label:<14} {len(seconds):6} calls  p50 {half:7.1f} ms  p99 {most:7.1f} ms  host {memory} MB")
+    print(
+        f"{label:<14} {len(seconds):6} calls  p50 {half:7.1f} ms  p99 {most:7.1f} ms  host {memory} MB, "
+        f"{told['processor']} s of a processor"
+    )
 
 
 def nothing_yet() -> dict[str, Any]:
@@ -175,6 +186,7 @@ async def main(calls: int, side_by_side: int) -> None:
             tasks.start_soon(environments, environment_pid, base_url, admin, calls, side_by_side, used)
             tasks.start_soon(episodes, gateway_pid, urls, side_by_side, played)
         took = time.perf_counter() - began
+        used["processor"], played["processor"] = map(processor_seconds, (environment_pid, gateway_pid))
     report("environments", used)
     report("episodes", played)
     total = len(used["seconds"]) + len(played["seconds"])

@@ -113,7 +113,7 @@ async def test_an_episode_is_played_on_it(freeze: Any) -> None:
 
 
 async def test_nobody_at_the_url_is_a_fault_in_one_line(free_tcp_port: int) -> None:
-    with pytest.raises(MemoryFault, match="^the memory server: [^\n]+$"):
+    with pytest.raises(MemoryFault, match=r"^the memory server: [^\n]+$"):
         await layer("none", url=f"http://127.0.0.1:{free_tcp_port}/mcp", timeout=5).identify()
 
 

@@ -1,8 +1,9 @@
-"""Many test sessions that read, and write to, one snapshot at once: each has all of it, and none of another."""
+"""Many test sessions that read, and write to, one snapshot at once: none has anything of another."""
 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ LAYERS: dict[str, dict[str, Any]] = {
 }
 
 
+@cache
 def learned() -> FinishedSession:
     call = ToolCall(id="c", name="memory_save", arguments={"text": "I drink tea"})
     messages = [

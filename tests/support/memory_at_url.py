@@ -1,4 +1,4 @@
-"""A memory server behind a URL, with one memory for whoever comes, that can be frozen and set back by tools."""
+"""A memory server behind a URL, with one memory for all, that can be frozen and set back by tools."""
 
 from __future__ import annotations
 

@@ -8,6 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import pytest
+import s3fs
+
+from atr_client.outputs import stores
 
 BUCKET = "runs"
 
@@ -62,6 +65,11 @@ class ObjectStore:
             "AWS_MAX_ATTEMPTS": "1",
         }.items():
             patch.setenv(name, value)
-        import s3fs
-
+        forget_connections()
         s3fs.S3FileSystem(skip_instance_cache=True).mkdir(BUCKET)
+
+
+def forget_connections() -> None:
+    """This process keeps what it has opened; a person's next command does not."""
+    stores._opened.cache_clear()
+    s3fs.S3FileSystem.clear_instance_cache()

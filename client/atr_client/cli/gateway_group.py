@@ -38,7 +38,7 @@ ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="A
     "layer",
     default="context",
     show_default=True,
-    help="Memory layer: context, none, notes, retrieval or rules.",
+    help="Memory layer: context, none, notes, retrieval or rules, or one that `memory` of --config names.",
 )
 @click.option(
     "--agent",

@@ -9,7 +9,15 @@ from mcp.types import Tool
 
 from atr_client.cell.cell_memory import layer_of_cell
 from atr_client.gateway.acting import Made, Told, make, outcome, refused
-from atr_client.gateway.control_tools import NEXT, READ, START, STATUS, control_tools, instruction_text
+from atr_client.gateway.control_tools import (
+    NEXT,
+    READ,
+    START,
+    STATUS,
+    control_tools,
+    instruction_text,
+    memory_tools,
+)
 from atr_client.gateway.desk import Desk
 from atr_client.gateway.hosted_session import HostedSession
 from atr_client.gateway.paged_memory import paged
@@ -28,7 +36,15 @@ class Seat:
         self._current: HostedSession | None = None
         self._turnstile = Turnstile()
         self._made: Made | None = None
-        self.memory_tools = list(layer_of_cell(desk.cell).listed)
+        self._memory_tools = {tool.name: tool for tool in layer_of_cell(desk.cell).listed}
+
+    @property
+    def memory_tools(self) -> list[Tool]:
+        """Those that are known beforehand, and those of a third party's server once a session has them."""
+        asked = self._current.mailbox.asked if self._current else None
+        for tool in memory_tools(asked.tools if asked else ()):
+            self._memory_tools.setdefault(tool.name, tool)
+        return list(self._memory_tools.values())
 
     @property
     def instructions(self) -> str:

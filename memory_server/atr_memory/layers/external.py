@@ -80,9 +80,8 @@ class External(MemoryLayer):
 
     @asynccontextmanager
     async def open(self, kept: Kept) -> AsyncGenerator[Offer | None]:
-        async with self._one_session:
-            async with self._opened(kept) as offer:
-                yield offer
+        async with self._one_session, self._opened(kept) as offer:
+            yield offer
 
     @asynccontextmanager
     async def _opened(self, kept: Kept) -> AsyncGenerator[Offer]:

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import s3fs
 
-from atr_client.outputs import stores
 from atr_client.outputs.cell_archive import packed
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.stores import Store, place_of
 from atr_memory import MemoryStore
 from tests.support.command import Done, run_cli, trajectories, write_config
-from tests.support.object_store import ObjectStore
+from tests.support.object_store import ObjectStore, forget_connections
 from tests.support.provider_script import short_quickstart
 from tests.support.run_tree import run_tree
 
@@ -44,12 +42,6 @@ def run(tmp_path: Path, *options: object, **keys: Any) -> Done:
 
 def names(address: str) -> list[str]:
     return [name for name in Store(address).names() if "_summary" not in name]
-
-
-def _forget_connections() -> None:
-    """This process keeps what it has opened; a person's next command does not."""
-    stores._opened.cache_clear()
-    s3fs.S3FileSystem.clear_instance_cache()
 
 
 def test_a_finished_cell_is_one_object_and_fetch_makes_a_folder_of_it(
@@ -122,13 +114,13 @@ def test_what_cannot_be_used_is_refused_before_anything_is_played(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    _forget_connections()
+    forget_connections()
     refused(objects.address("x"), f"outputs {objects.address('x')}", "credentials")
-    _forget_connections()
+    forget_connections()
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _forget_connections()
+    forget_connections()
     monkeypatch.setitem(sys.modules, "fsspec", None)
     done = run(tmp_path, "--outputs", "s3://b/x")
     assert done.exit_code == 2
@@ -161,7 +153,9 @@ def test_fetch_replaces_nothing_but_what_it_brought(tmp_path: Path, objects: Obj
     assert (done.exit_code, "was not fetched from a store" in done.stderr) == (2, True)
     assert run_tree(mine) == before
     assert run_cli("fetch", address, tmp_path / "copy").exit_code == 0
-    done = run_cli("fetch", objects.address("whole"), tmp_path / "copy")
+    (name,) = names(address)
+    Store(objects.address("another")).put(name, Store(address).get(name) or b"")
+    done = run_cli("fetch", objects.address("another"), tmp_path / "copy")
     assert (done.exit_code, f"holds the cells of {address}" in done.stderr) == (2, True)
     for wrong, told in ((objects.address("none"), "no cell below"), (str(mine), "nothing to fetch")):
         done = run_cli("fetch", wrong, tmp_path / "other")
