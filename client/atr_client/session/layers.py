@@ -25,11 +25,10 @@ def recorded_layer(name: str | None, settings: Mapping[str, Any] | None) -> Memo
     does not, or is not known."""
     name = name or "context"
     settings = settings or {"kind": name}
-    kind = str(settings.get("kind"))
+    kind = settings.get("kind")
     if kind not in NAMED_LAYERS:
         return None
     try:
-        layer = LAYER_KINDS[kind](name, settings, LayerHelp())
-    except (KeyError, TypeError, ValueError):
+        return LAYER_KINDS[kind](name, settings, LayerHelp())
+    except ValueError:
         return None
-    return layer if layer.follows else None

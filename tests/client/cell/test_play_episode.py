@@ -105,6 +105,7 @@ def _all_sessions():
     [
         ("oracle", None, ConfigError, "unknown variant 'oracle'; one of: default"),
         ("atr", "notes-in-the-margin", ConfigError, "unknown memory layer"),
+        ("atr", "external", ConfigError, "the memory layer 'external' needs settings; one of: none"),
     ],
 )
 async def test_what_cannot_be_played_is_named(

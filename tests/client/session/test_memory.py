@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from atr_client.errors import CellAbort
+from atr_client.errors import CellAbort, ContextOverflow, ModelError, OutOfTime
+from atr_client.models.base import ModelReply
+from atr_client.session.layers import recorded_layer
 from atr_client.session.memory import open_memory
+from atr_client.session.memory_writer import ModelWriter
 from atr_client.session.recorder import SessionRecorder
+from atr_client.testing import FunctionModel
 from atr_data.calls import CallLog, CallRecord, read_calls
-from atr_memory import CONTEXT, MemoryStore
+from atr_data.usage import Usage
+from atr_memory import CONTEXT, MemoryFault, MemoryStore
 
 
 async def test_a_write_that_the_memory_refuses_stops_the_cell_and_is_in_the_call_log(tmp_path: Path) -> None:
@@ -35,3 +41,49 @@ async def test_a_memory_that_does_not_answer_stops_the_cell(tmp_path: Path) -> N
                 CellAbort, match=r"memory failed in session t0: render_context: .*the memory store failed"
             ):
                 await memory.render(recorder)
+
+
+async def test_a_model_that_writes_gets_the_instructions_first_and_answers_in_words() -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def reply(messages: Any, tools: Any) -> ModelReply:
+        asked.extend((message.role, message.content) for message in messages)
+        assert not tools
+        return ModelReply("kept\ud800", usage=Usage(prompt_tokens=3, calls=1))
+
+    written = await ModelWriter(FunctionModel(reply)).write("Shorten.", "A long story.")
+    assert asked == [("system", "Shorten."), ("user", "A long story.")]
+    assert (written.text, written.usage) == ("kept?", Usage(prompt_tokens=3, calls=1))
+    silent = FunctionModel(lambda messages, tools: ModelReply())
+    assert (await ModelWriter(silent).write("Shorten.", "")).text == ""
+
+
+@pytest.mark.parametrize("error", [ModelError("gone"), ContextOverflow("long"), OutOfTime("late")])
+async def test_a_model_that_cannot_write_is_a_fault_of_the_memory(error: Exception) -> None:
+    def fails(messages: Any, tools: Any) -> ModelReply:
+        raise error
+
+    with pytest.raises(MemoryFault, match=f"the model that writes for the memory: {error}"):
+        await ModelWriter(FunctionModel(fails)).write("Shorten.", "A long story.")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "layer"),
+    [
+        (None, None, "context"),
+        ("context", {}, "context"),
+        ("short", {"kind": "retrieval", "top": 3}, "short"),
+        ("notes", None, "notes"),
+        ("rules", {"kind": "rules", "extractor": "agent"}, None),  # a model made what it keeps
+        ("near", {"kind": "retrieval", "by": "encoder"}, None),  # no encoder is at hand here
+        ("external", None, None),
+        ("lost", {"kind": ["lost"]}, None),
+        ("lost", {}, None),
+        ("context", {"top": 3}, None),
+    ],
+)
+def test_a_layer_is_made_again_where_transcripts_tell_all_that_it_keeps(
+    name: str | None, settings: dict[str, Any] | None, layer: str | None
+) -> None:
+    found = recorded_layer(name, settings)
+    assert (found.name if found else None) == layer

@@ -154,6 +154,52 @@ async def test_a_reply_that_the_provider_ended_early_is_counted(
     assert trajectory.reply_faults == {fault: 1}
 
 
+@pytest.mark.parametrize(
+    ("replies", "faults", "reason"),
+    [
+        ([ModelReply()] * 3, {"empty_reply": 3}, "agent_empty_response"),
+        ([ModelReply(), ModelReply(" \n"), FINISH], {"empty_reply": 2}, "agent_stop"),
+        ([ModelReply(finish="length")] * 2, {"empty_reply": 2, "truncated": 2}, "agent_stop"),
+        ([one_call("list_files", {}, "no JSON")], {"unusable_arguments": 1}, "agent_stop"),
+        (
+            [one_call("fly", {}), one_call("finish_session ", {})],
+            {"duplicate_call_id": 1, "unknown_tool": 2},
+            "agent_stop",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_replies_is_counted_by_name_and_ends_nothing_but_silence(
+    tmp_path: Path, replies: Sequence[ModelReply], faults: dict[str, int], reason: str
+) -> None:
+    trajectory, _ = await play(Script(*replies, FINISH), tmp_path)
+    assert (trajectory.reply_faults, trajectory.termination_reason) == (faults, reason)
+    assert list(trajectory.reply_faults) == sorted(faults)
+
+
+def endless() -> dict[str, Any]:
+    knot: dict[str, Any] = {}
+    knot["again"] = knot
+    return knot
+
+
+def bottomless() -> dict[str, Any]:
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"in": deep}
+    return deep
+
+
+@pytest.mark.parametrize(
+    ("arguments", "raw"), [(endless(), None), (bottomless(), None), ({"a": {1}}, '{"a": "{1}"}')]
+)
+async def test_arguments_that_python_cannot_spell_have_no_text_in_the_log(
+    tmp_path: Path, arguments: dict[str, Any], raw: str | None
+) -> None:
+    trajectory, calls = await play(Script(one_call("list_files", arguments), FINISH), tmp_path)
+    assert [(call.arguments, call.raw_arguments, call.is_error) for call in calls] == [({}, raw, True)]
+    assert trajectory.termination_reason == "agent_stop"
+
+
 async def test_a_dropped_argument_is_noted_in_the_call_log(tmp_path: Path) -> None:
     reply = one_call("list_files", {"wait_for_previous": True})
     trajectory, calls = await play(Script(reply, FINISH), tmp_path)
@@ -310,6 +356,33 @@ async def test_five_turns_without_a_productive_call_end_a_learning_session(body:
     assert trajectory.step_count == 5
 
 
+@pytest.mark.parametrize(
+    "body", ["", "done", "[]", "0", '"count"', '["count"]', '{"count": 1}', '{"count": null}']
+)
+async def test_an_answer_is_productive_unless_it_counts_nothing(body: str) -> None:
+    trajectory = await learn([("bad",)] * 6, bad=body)
+    assert (trajectory.termination_reason, trajectory.step_count) == ("max_steps", 6)
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        ([[]] * 5, ("task_no_progress", "stu_loop")),
+        ([[]] * 4 + [["bad"]] + [[]] * 4, ("max_steps", None)),
+        ([[]] * 4 + [["bad"]] + [[]] * 5, ("task_no_progress", "stu_loop")),
+        ([["bad"]] * 4 + [[]] + [["bad"]] * 4, ("max_steps", None)),
+        ([["bad"]] * 4 + [[]] + [["bad"]] * 5, ("task_no_progress", "tool_loop")),
+        ([["bad"]] * 4 + [["send_to_user"]] + [["bad"]] * 4, ("max_steps", None)),
+    ],
+)
+async def test_a_turn_of_the_other_kind_starts_the_count_again(
+    turns: Sequence[Sequence[str]], reason: tuple[str, str | None]
+) -> None:
+    trajectory = await learn(turns, text="Hm.", user=Patient())
+    assert (trajectory.termination_reason, trajectory.termination_subreason) == reason
+    assert trajectory.step_count == len(turns)
+
+
 @pytest.mark.parametrize(("sends", "counted"), [(1, []), (2, [1]), (3, [2])])
 async def test_what_is_said_again_in_one_turn_is_counted(sends: int, counted: list[int]) -> None:
     trajectory = await learn([["send_to_user"] * sends])
@@ -325,6 +398,13 @@ class Impatient:
 
     async def hear(self, **_: Any) -> UserTurn:
         return UserTurn("", True, (), {})
+
+
+class Patient(Impatient):
+    """A user who never has enough."""
+
+    async def hear(self, **_: Any) -> UserTurn:
+        return UserTurn("Go on.", False, (), {})
 
 
 async def test_text_beside_the_channel_reaches_the_user_who_may_end_the_session() -> None:

@@ -1,0 +1,136 @@
+"""Whether a test's rule is in the memory, could be found there, and was read: written into its trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.types import Tool
+
+from atr_client import play_episode
+from atr_client.models.base import ModelReply
+from atr_client.testing import FunctionModel
+from atr_data import Episode, Trajectory
+from atr_data.trajectory import ToolCall
+from atr_memory import CONTEXT, NONE, Answer, Entry, Kept, MemoryLayer
+from tests.support.cells import small_episode
+
+RULE = "I keep 0."
+ELSEWHERE = "I keep nothing."
+
+
+@dataclass
+class Shelf:
+    """An offer with files, tools or both. Its tool says `text`."""
+
+    text: str
+    tools: Sequence[Tool]
+    folder: Path | None
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        return Answer(self.text, False)
+
+    async def close(self) -> None: ...
+
+    async def writes(self) -> int:
+        return 0
+
+
+class Layer(MemoryLayer):
+    """Holds `held` whatever happens; `found` answers the queries of a search."""
+
+    def __init__(
+        self,
+        held: str = "",
+        found: Callable[[Sequence[str]], str | None] = "\n".join,
+        offer: Shelf | None = None,
+    ) -> None:
+        self.held, self.found, self.offer, self.offers = held, found, offer, offer is not None
+        self.queries: list[Sequence[str]] = []
+
+    def stored(self, kept: Kept) -> str:
+        return self.held
+
+    def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
+        self.queries.append(queries)
+        return self.found(queries)
+
+    def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
+        return None
+
+    @asynccontextmanager
+    async def open(self, kept: Kept) -> AsyncGenerator[Shelf | None]:
+        yield self.offer
+
+
+def look(messages: Any, tools: Any) -> ModelReply:
+    """Calls the memory's tool where there is one, then ends the session."""
+    tool = next((tool.name for tool in tools if tool.name == "recall"), None)
+    if tool and not any(message.role == "tool" for message in messages):
+        return ModelReply(tool_calls=[ToolCall(id="r", name=tool)])
+    return ModelReply(tool_calls=[ToolCall(id="f", name="finish_session")])
+
+
+async def played(layer: MemoryLayer, variant: str = "atr", **rule: str) -> Trajectory:
+    document = small_episode(learning=0, tests=1).model_dump(mode="json")
+    document["rules"][0] |= rule
+    result = await play_episode(Episode.model_validate(document), variant, FunctionModel(look), memory=layer)
+    return result.trajectories[0]
+
+
+@pytest.mark.parametrize(
+    ("held", "found", "kept"),
+    [
+        (RULE, lambda queries: RULE, (True, True)),
+        (RULE, lambda queries: ELSEWHERE, (True, False)),
+        (RULE, lambda queries: None, (True, None)),
+        (ELSEWHERE, "\n".join, (False, False)),  # it repeats what it is asked
+        (ELSEWHERE, lambda queries: None, (False, None)),
+    ],
+)
+async def test_a_rule_is_found_only_where_it_is_stored(
+    held: str, found: Callable[[Sequence[str]], str | None], kept: tuple[bool, bool | None]
+) -> None:
+    layer = Layer(held, found)
+    retention = (await played(layer)).retention
+    assert retention and (retention.stored, retention.findable) == kept
+    assert layer.queries == [("do 0", "x", RULE)]
+
+
+@pytest.mark.parametrize("layer", [CONTEXT, NONE, Layer(ELSEWHERE)])
+@pytest.mark.parametrize("variant", ["oracle_target", "oracle_full"])
+async def test_what_an_oracle_was_told_is_kept_whatever_the_layer(layer: MemoryLayer, variant: str) -> None:
+    retention = (await played(layer, variant)).retention
+    assert retention and (retention.stored, retention.findable) == (True, True)
+
+
+async def test_nothing_is_told_of_a_rule_without_words() -> None:
+    trajectory = await played(Layer(RULE), canonical_answer="...")
+    assert (trajectory.retention, trajectory.rule_readable) == (None, None)
+
+
+RECALL = [Tool(name="recall", description="r", input_schema={"type": "object", "properties": {}})]
+
+
+@pytest.mark.parametrize(
+    ("tools", "has_files", "text", "readable"),
+    [
+        (RECALL, False, RULE, True),
+        (RECALL, False, ELSEWHERE, False),
+        (RECALL, True, ELSEWHERE, False),
+        (RECALL, True, RULE, True),
+        ([], True, RULE, None),  # nobody knows what the agent reads in its own files
+        ([], False, RULE, False),
+    ],
+)
+async def test_what_a_tool_of_the_memory_answered_was_read(
+    tmp_path: Path, tools: Sequence[Tool], has_files: bool, text: str, readable: bool | None
+) -> None:
+    layer = Layer(RULE, offer=Shelf(text, tools, tmp_path if has_files else None))
+    trajectory = await played(layer)
+    assert trajectory.rule_readable is readable
+    assert (trajectory.readability is None) == (readable is None)
