@@ -98,7 +98,7 @@ async def test_what_is_said_before_the_first_onset_is_the_same_under_every_salt(
 async def test_a_future_query_is_not_said_before_its_onset() -> None:
     user, sitting, wish = next(
         (user, sitting, need)
-        for user in generated(6)
+        for user in generated(2)
         for sitting in user.stream.header.sittings
         for need in user.gold.needs
         if need.query and user.stream.events_of(sitting)[3].t_release < need.t_onset <= sitting.t_end
