@@ -335,8 +335,8 @@ async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_noth
             async with open_environment(EPISODE, SESSION, recorder, target=target) as environment:
                 with pytest.raises(CellAbort) as caught:
                     await run(agent, environment)
+                assert caught.value.module == "environment"
                 await environment.tools()
-    assert caught.value.module == "environment"
     answered = [record for record in read_calls(path) if isinstance(record, CallRecord)]
     assert [(call.tool, call.is_error) for call in answered] == [("list_files", False)]
 
