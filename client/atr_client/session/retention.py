@@ -7,6 +7,7 @@ from atr_client.session.readability import folded, rule_readability
 from atr_data.episode import Episode, Rule, TestSession
 from atr_data.trajectory import Retention, Trajectory
 from atr_data.variants import VARIANTS
+from atr_memory.view import MemoryView
 
 
 def note_retention(
@@ -14,8 +15,8 @@ def note_retention(
 ) -> None:
     """Writes into the trajectory of a test what its memory held of its rule. What the memory's tools have
     answered counts as read; of files that the agent reads by itself nothing is known."""
-    rule = episode.rule(session.rule_id)
-    if rule is None or not folded(rule.canonical_answer):
+    rule, view = episode.rule(session.rule_id), memory.seen.view
+    if rule is None or view is None or not folded(rule.canonical_answer):
         return
     if memory.offer is not None:
         read = "\n".join(filter(None, (memory.context, *memory.answers)))
@@ -23,16 +24,12 @@ def note_retention(
         if memory.folder is not None and not memory.offer.tools and not readable:
             readable, how = None, None
         trajectory.rule_readable, trajectory.readability = readable, how
-    trajectory.retention = _retention(session, rule, variant, memory)
+    trajectory.retention = _retention(session, rule, variant, view)
 
 
-def _retention(session: TestSession, rule: Rule, variant: str, memory: AgentMemory) -> Retention:
-    view = memory.seen.view
+def _retention(session: TestSession, rule: Rule, variant: str, view: MemoryView) -> Retention:
     if VARIANTS[variant].is_oracle:
         return Retention(stored=True, findable=True)
-    if view is None:
-        shown = holds(memory.context, rule)
-        return Retention(stored=shown, findable=shown)
     kept = view.kept
     stored = holds(view.layer.stored(kept), rule)
     found = view.layer.findable(kept, (session.instruction, rule.rule_text, rule.canonical_answer))
@@ -40,6 +37,6 @@ def _retention(session: TestSession, rule: Rule, variant: str, memory: AgentMemo
     return Retention(stored=stored, findable=None if found is None else stored and holds(found, rule))
 
 
-def holds(text: str | None, rule: Rule) -> bool:
+def holds(text: str, rule: Rule) -> bool:
     """Whether a text has the words of the rule's answer in a row."""
-    return f" {folded(rule.canonical_answer)} " in f" {folded(text or '')} "
+    return f" {folded(rule.canonical_answer)} " in f" {folded(text)} "
