@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
+import jsonschema
 import pytest
 
 from atr_client.cli.app import cli
@@ -62,5 +64,91 @@ def test_the_readme_names_the_server_as_the_registry_wants_it() -> None:
     assert f"<!-- mcp-name: {_read(ROOT / 'server.json')['name']} -->" in readme
 
 
-def test_the_description_is_short_enough_for_the_registry() -> None:
-    assert len(_read(ROOT / "server.json")["description"]) <= 100
+INPUT = {
+    "description": {"type": "string"},
+    "default": {"type": "string"},
+    "value": {"type": "string"},
+    "isRequired": {"type": "boolean"},
+    "format": {"enum": ["string", "number", "boolean", "filepath"]},
+    "choices": {"type": "array", "items": {"type": "string"}},
+}
+PINNED = {"type": "string", "pattern": r"^\d+\.\d+\.\d+([.-]\w+)*$", "maxLength": 255}
+REGISTRY = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["$schema", "name", "description", "version", "packages"],
+    "properties": {
+        "$schema": {"const": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"},
+        "name": {"type": "string", "pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$", "maxLength": 200},
+        "title": {"type": "string", "minLength": 1, "maxLength": 100},
+        "description": {"type": "string", "minLength": 1, "maxLength": 100},
+        "version": PINNED,
+        "packages": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["registryType", "identifier", "version", "transport"],
+                "properties": {
+                    "registryType": {"const": "pypi"},
+                    "identifier": {"type": "string"},
+                    "version": PINNED,
+                    "runtimeHint": {"const": "uvx"},
+                    "transport": {"const": {"type": "stdio"}},
+                    "packageArguments": {
+                        "type": "array",
+                        "items": {
+                            "oneOf": [
+                                {
+                                    "additionalProperties": False,
+                                    "required": ["type"],
+                                    "anyOf": [{"required": ["value"]}, {"required": ["valueHint"]}],
+                                    "properties": {
+                                        **INPUT,
+                                        "type": {"const": "positional"},
+                                        "valueHint": {"type": "string"},
+                                    },
+                                },
+                                {
+                                    "additionalProperties": False,
+                                    "required": ["type", "name"],
+                                    "properties": {
+                                        **INPUT,
+                                        "type": {"const": "named"},
+                                        "name": {"type": "string", "pattern": "^--"},
+                                    },
+                                },
+                            ]
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""What the registry's schema of 2025-12-11, the newest one that it takes, asks of those of its fields that we
+use. No other field may be there, so that a misspelled one is seen."""
+
+
+def test_the_entry_for_the_registry_is_as_its_schema_wants_it() -> None:
+    jsonschema.validate(_read(ROOT / "server.json"), REGISTRY)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda entry: entry.update(description="x" * 101),
+        lambda entry: entry.update(name="atrbench"),
+        lambda entry: entry["packages"][0].update(version="latest"),
+        lambda entry: entry["packages"][0].update(version=">=0.1"),
+        lambda entry: entry["packages"][0].update(run_time_hint="uvx"),
+        lambda entry: entry["packages"][0]["packageArguments"][0].pop("value"),
+        lambda entry: entry["packages"][0]["packageArguments"][2].pop("name"),
+        lambda entry: entry["packages"][0]["packageArguments"][3].update(format="folder"),
+    ],
+)
+def test_what_the_registry_would_refuse_is_seen(spoil: Callable[[dict[str, Any]], Any]) -> None:
+    entry = _read(ROOT / "server.json")
+    spoil(entry)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(entry, REGISTRY)

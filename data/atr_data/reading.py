@@ -139,20 +139,19 @@ def read_records(
 
 def _opened(path: StrPath) -> tuple[int, int]:
     """Descriptor and size. Opens without waiting: a pipe without a writer would block."""
-    if problem := path_problem(path):
-        raise Unreadable(problem)
-    place = Path(path)
     try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError as error:
-        raise Missing(place) from error
+        raise Missing(Path(path)) from error
     except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror}", path=place) from error
+        raise Unreadable(f"cannot be read: {error.strerror}", path=Path(path)) from error
+    except ValueError as error:
+        raise Unreadable(path_problem(path) or str(error)) from error
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "no regular file")
-        raise Unreadable(f"cannot be read: it is {kind}", path=place)
+        raise Unreadable(f"cannot be read: it is {kind}", path=Path(path))
     return descriptor, status.st_size
 
 

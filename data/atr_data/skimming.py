@@ -171,9 +171,9 @@ def skim_trajectory(path: StrPath, content: bytes) -> Trajectory:
     a score reads of a Trajectory under the same names, and nothing else. Raises DataError as load_trajectory
     does, and where a text of a message that is not read here is none, so does whoever asks for it later."""
     try:
-        content.decode()
+        _check_text(content)
         skimmed = _TRAJECTORY.decode(content)
-        whole = all(_is_whole(message) for message in skimmed.messages)
+        whole = _are_whole(skimmed.messages)
     except (ValueError, RecursionError):
         whole = False
     if not whole:
@@ -186,7 +186,7 @@ def skim_calls(path: StrPath) -> Iterable[LogRecord]:
     read_calls does."""
     try:
         content = read_bytes(path)
-        content.decode()
+        _check_text(content)
         found = _RECORD.decode_lines(content[: content.rfind(b"\n") + 1])
         whole = all(not isinstance(one, _Logged) or _is_usable(one.arguments) for one in found)
     except (DataError, ValueError, RecursionError):
@@ -194,11 +194,21 @@ def skim_calls(path: StrPath) -> Iterable[LogRecord]:
     return cast("list[LogRecord]", found) if whole else read_calls(path)
 
 
-def _is_whole(message: _Message) -> bool:
-    written = memoryview(message.written)
-    if written[0] != _QUOTE and bytes(written) != b"null":
-        return False
-    return not message.tool_calls or all(_is_usable(call.arguments) for call in message.tool_calls)
+def _check_text(content: bytes) -> None:
+    """Raises UnicodeDecodeError. ASCII, which most of it is, takes a tenth of the time."""
+    if not content.isascii():
+        content.decode()
+
+
+def _are_whole(messages: list[_Message]) -> bool:
+    for message in messages:
+        written = memoryview(message.written)
+        if written[0] != _QUOTE and written != b"null":
+            return False
+        for call in message.tool_calls or ():
+            if not _is_usable(call.arguments):
+                return False
+    return True
 
 
 def _is_usable(arguments: dict[str, Any]) -> bool:

@@ -140,7 +140,8 @@ class Retention(BaseModel):
 
 class Readability(BaseModel):
     """How it was decided whether a test session could read its rule: `verbatim` looks for the rule's answer,
-    `told` is an oracle that was given it. `memory_sha256` is the digest of the text that was looked at."""
+    `classifier` is the user's Classifier, which read sentences of a memory that rewords, `told` is an oracle
+    that was given it. `memory_sha256` is the digest of the text that was looked at."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

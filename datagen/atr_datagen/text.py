@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from atr_data.english.words import MEASURES
@@ -13,7 +14,12 @@ from atr_ontology import names_object
 
 def words(text: object) -> frozenset[str]:
     """The content words of a text as stems: no stop words, single letters or numbers."""
-    return frozenset(MEASURES.stems(re.sub("['’]", "", str(text))))
+    return _words(str(text))
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(MEASURES.stems(re.sub("['’]", "", text)))
 
 
 def flat(value: Any, key: str = "") -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from atr_data.episode import Episode
 from atr_data.errors import DataError
+from atr_data.json_text import episode_json
 from atr_data.reading import read_bytes
 from atr_data.skimming import skim_trajectory
 from atr_data.trajectory import Trajectory
@@ -22,7 +23,7 @@ class InputsDigest:
 
     def __init__(self, episode: Episode, variant: str | None) -> None:
         self._digest = hashlib.sha256()
-        self._add(episode.model_dump_json().encode())
+        self._add(episode_json(episode))
         self._add((variant or "").encode())
 
     def add(self, path: Path, content: bytes) -> None:
@@ -67,7 +68,8 @@ def trajectory_paths(cell_dir: Path) -> list[Path]:
     folder = cell_dir / "trajectories"
     if not folder.is_dir():
         raise DataError("there is no such folder; a cell that ran has one", path=folder)
-    return sorted(folder.glob("*.json"))
+    names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".json"))
+    return [folder / name for name in names]
 
 
 def content_of(path: Path) -> bytes:

@@ -140,8 +140,8 @@ class MemoryLayer:
         """Told once when learning is over; what a memory that lives elsewhere answers."""
         return None
 
-    def stored(self, kept: Kept) -> str:
-        """All text that the memory holds, in whatever order."""
+    def stored(self, kept: Kept) -> str | None:
+        """All text that the memory holds, in whatever order; None where that cannot be told."""
         return "\n".join(entry.text for entry in kept.entries)
 
     def size(self, kept: Kept) -> int:

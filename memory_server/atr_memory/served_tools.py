@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import httpx2
 from mcp import Client, MCPError
 from mcp.client import Transport
 from mcp.server import MCPServer, Server
@@ -20,6 +21,7 @@ from atr_memory.layer import Answer, MemoryFault
 CONNECTION_ERRORS = (
     MCPError,
     OSError,
+    httpx2.HTTPError,
     anyio.ClosedResourceError,
     anyio.BrokenResourceError,
     anyio.EndOfStream,

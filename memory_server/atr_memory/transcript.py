@@ -26,6 +26,11 @@ def render_transcript(messages: Sequence[Message]) -> str:
     return "\n".join(_lines(messages))
 
 
+def lines_said(messages: Sequence[Message]) -> list[str]:
+    """Those of its lines that user and agent said to each other."""
+    return [line for line in _lines(messages) if line.startswith(("[user]", "[assistant to user]"))]
+
+
 def _lines(messages: Sequence[Message]) -> Iterator[str]:
     acknowledged: set[str] = set()
     for message in messages:

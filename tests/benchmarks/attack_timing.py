@@ -4,9 +4,10 @@ It knows no value of any wording and no gold but where scenes lie, their kind, a
 wordings mean the same it finds out by itself, from when help was sought: expectation maximisation over the
 value of each wording and the face of each user, kind and period. `alone` sees one user's past, as an agent in
 a run does; `together` sees the past of all users of the set, as an agent would that carried its memory from
-user to user; `echo` offers help just after it was sought without a sign, for the half that is worth.
+user to user; `after others` also sees the evaluation days of half of the users to their ends, and plays the
+other half; `echo` offers help just after it was sought without a sign, for the half that is worth.
 
-    python tests/benchmarks/attack_timing.py [--users 40] [--salts 3]
+    python tests/benchmarks/attack_timing.py [--users 40] [--salts 10] [--draw attack]
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, stdev
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from atr_datagen.timing.generate import decide
 from atr_datagen.timing.lexicon import load_lexicon
 from atr_datagen.timing.settings import Settings
 from atr_evaluator.timing import TimingRules, score_sittings
-from atr_evaluator.timing.utility import utility
+from atr_evaluator.timing.utility import guess_bound, utility
 
 VALUES, ROUNDS, RESTARTS = 18, 60, 6
 
@@ -150,6 +151,23 @@ class Echo:
         return self.content(event, seen) if fresh else None
 
 
+def after_others(
+    users: Sequence[User],
+    scenes: Mapping[str, Sequence[Told]],
+    past: Mapping[str, Sequence[Told]],
+    number: int,
+) -> dict[str, Chooser]:
+    """Each half is played with all that can be seen of the other half and the past of its own."""
+    names = [user.user_id for user in users]
+    found: dict[str, Chooser] = {}
+    for half in (0, 1):
+        played, others = names[half::2], names[1 - half :: 2]
+        known = [s for name in others for s in scenes[name]] + [s for name in played for s in past[name]]
+        clusters = best_of(known, number)
+        found |= {name: Clustered(clusters, scenes[name]) for name in played}
+    return found
+
+
 def reached(users: Sequence[User], choosers: Mapping[str, Chooser]) -> float:
     rules = TimingRules()
     plays = [play_directly(choosers[user.user_id], user) for user in users]
@@ -159,15 +177,17 @@ def reached(users: Sequence[User], choosers: Mapping[str, Chooser]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--users", type=int, default=40)
-    parser.add_argument("--salts", type=int, default=3)
+    parser.add_argument("--salts", type=int, default=10)
+    parser.add_argument("--draw", default="attack")
     given = parser.parse_args()
     lexicon, settings = load_lexicon(), Settings()
     wordings = [line for values in lexicon.wordings.values() for lines in values.values() for line in lines]
     bases = [compile_base(settings, lexicon, number) for number in range(given.users)]
-    rows: dict[str, list[float]] = {"alone": [], "together": [], "echo": []}
+    rows: dict[str, list[float]] = {"alone": [], "together": [], "after others": [], "echo": []}
+    bounds: list[float] = []
     for number in range(given.salts):
         started = time.monotonic()
-        made = (decide(base, replace(settings, salt=f"attack-{number}"), lexicon) for base in bases)
+        made = (decide(base, replace(settings, salt=f"{given.draw}-{number}"), lexicon) for base in bases)
         users = [User(one.stream, one.gold) for one in made]
         scenes = {user.user_id: told_scenes(user, wordings) for user in users}
         past = {u.user_id: [s for s in scenes[u.user_id] if s.at < u.evaluation_start] for u in users}
@@ -175,11 +195,15 @@ def main() -> None:
         alone = {name: best_of(known, len(wordings)) for name, known in past.items()}
         rows["together"].append(reached(users, {n: Clustered(together, s) for n, s in scenes.items()}))
         rows["alone"].append(reached(users, {n: Clustered(alone[n], s) for n, s in scenes.items()}))
+        rows["after others"].append(reached(users, after_others(users, scenes, past, len(wordings))))
+        bounds.append(guess_bound([user.gold for user in users], TimingRules().false_alarm_cost))
         rows["echo"].append(reached(users, {name: Echo() for name in scenes}))
         told = ", ".join(f"{name} {values[-1]:.3f}" for name, values in rows.items())
         print(f"salt {number}: {told} ({time.monotonic() - started:.0f} s)", flush=True)
     for name, values in rows.items():
-        print(f"{name}: {fmean(values):.3f}")
+        spread = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+        print(f"{name}: {fmean(values):.3f} (standard error {spread:.3f})")
+    print(f"guess bound: {fmean(bounds):.3f}")
 
 
 if __name__ == "__main__":

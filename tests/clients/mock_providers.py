@@ -58,14 +58,17 @@ class MockProvider:
 
     `results` are what the tools answered, as of the latest request that had the server's tools; `offered` are
     those tools by their own names; `requests` is everything that was sent: path and body. `server` is what
-    the client puts before the names of tools, empty where it puts nothing.
+    the client puts before the names of tools, empty where it puts nothing. `fails_after` so many requests it
+    says that there is no credit left.
     """
 
-    def __init__(self, form: Format, brain: Brain, *, server: str = "atr") -> None:
+    def __init__(
+        self, form: Format, brain: Brain, *, server: str = "atr", fails_after: int | None = None
+    ) -> None:
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.results: list[str] = []
         self.offered: list[str] = []
-        self._form, self._brain, self._server = form, brain, server
+        self._form, self._brain, self._server, self._fails_after = form, brain, server, fails_after
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
@@ -115,6 +118,9 @@ class MockProvider:
                 path = self.path.lower().partition("?")[0]
                 if not path.endswith(("/messages", "/responses", "/completions", "generatecontent")):
                     return self._send("application/json", "{}", 404)
+                if outer._fails_after is not None and len(outer.requests) > outer._fails_after:
+                    error = {"type": "invalid_request_error", "code": 400, "message": "no credit left"}
+                    return self._send("application/json", json.dumps({"error": error}), 400)
                 return self._send(*outer._answer(self.path, body))
 
             def do_GET(self) -> None:

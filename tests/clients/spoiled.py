@@ -25,6 +25,14 @@ CHANGES: dict[str, list[tuple[str, str]]] = {
         (r'approval_mode="approve"', 'approval_mode="prompt"'),
     ],
 }
+POLICY = Path(".gemini", "policies", "half.toml")
+"""Below the home: what Gemini CLI asks a person about, whatever its mode. Nobody is there."""
+ASK = """
+[[rule]]
+toolName = "mcp_atr_get_user_confirmation"
+decision = "ask_user"
+priority = 999
+"""
 FILES = ("mcp.json", ".gemini/settings.json")
 
 
@@ -37,6 +45,10 @@ def changed(text: str, what: str) -> str:
 def main(what: str, *command: str) -> None:
     if what == "unapproved":
         os.environ["GEMINI_CLI_TRUST_WORKSPACE"] = "false"
+    if what == "half approved":
+        policy = Path.home() / POLICY
+        policy.parent.mkdir(parents=True, exist_ok=True)
+        policy.write_text(ASK, encoding="utf-8")
     for file in map(Path, FILES):
         if file.exists():
             file.write_text(changed(file.read_text(encoding="utf-8"), what), encoding="utf-8")

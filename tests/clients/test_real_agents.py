@@ -128,6 +128,19 @@ def test_a_program_passes_what_its_model_passes_in_process(name: str, variant: s
     same_as_in_process(cell, variant)
 
 
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_provider_that_fails_in_the_midst_of_a_session_is_no_score(name: str, tmp_path: Path) -> None:
+    agent = AGENTS[name]
+    with (
+        MockProvider(agent.form(), asker_brain, fails_after=2) as provider,
+        pytest.raises(CellAbort, match=r"(?s)exit code.*no credit left"),
+    ):
+        played(tmp_path, "oracle_target", agent.model(provider.url), 1)
+    (record,) = tmp_path.rglob("command.json")
+    assert json.loads(record.read_text())["calls"] > 0
+    assert not list(tmp_path.rglob("trajectories/*.json"))
+
+
 def silent(conversation: Any, tools: Any) -> tuple[()]:
     return ()
 
@@ -150,6 +163,7 @@ def spoil(what: str, model: dict[str, Any]) -> dict[str, Any]:
         ("unapproved", asker_brain, "gemini", "folder is not trusted"),
         ("half approved", asker_brain, "claude-code", "refused calls: mcp__atr__"),
         ("half approved", asker_brain, "codex", "refused calls: .*requires approval"),
+        ("half approved", asker_brain, "gemini", "refused calls: mcp_atr_"),
     ],
 )
 def test_what_is_wrong_around_the_model_is_no_score(

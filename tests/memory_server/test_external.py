@@ -52,7 +52,8 @@ async def test_each_session_goes_on_with_the_files_that_the_one_before_left() ->
         view = MemoryView(store, "cell", shelf())
         assert await lived(view, "s1", "I drink tea") == "[]"
         assert await lived(view, "s2", "bread at nine") == '["I drink tea"]'
-        assert "tea" in view.layer.stored(view.kept) and "bread" in view.layer.stored(view.kept)
+        stored = view.layer.stored(view.kept)
+        assert stored and "tea" in stored and "bread" in stored
 
 
 async def test_what_a_test_session_writes_is_gone_and_no_other_sees_it() -> None:

@@ -42,7 +42,7 @@ def layer(kind: str, **settings: Any) -> MemoryLayer:
 NAMES = st.text("ab", min_size=1, max_size=3)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.tuples(NAMES, NAMES), st.binary(max_size=20), max_size=5))
 def test_a_folder_comes_back_as_it_was_packed(files: dict[tuple[str, str], bytes]) -> None:
     import tempfile
@@ -124,7 +124,7 @@ async def test_an_agents_files_live_through_learning_and_each_test_has_a_copy_of
 
         await visit(view, "s1", first)
         await visit(view, "s2", second)
-        assert view.layer.stored(view.kept).split("\n") == ["tea", "trains"]
+        assert str(view.layer.stored(view.kept)).split("\n") == ["tea", "trains"]
         frozen = MemoryView(store, "cell", view.layer)
         frozen.open_snapshot(await view.freeze())
         seen: list[Path] = []
@@ -195,6 +195,20 @@ async def test_a_class_learns_session_by_session_and_is_read_by_what_the_session
             await view.append_session(session)
         assert view.render("tea") == "met 2 about 'tea'"
         assert view.entries()[1].text == '["s1", "s2"]'
+
+
+async def test_the_example_class_keeps_what_was_said_and_shows_what_fits() -> None:
+    with MemoryStore() as store:
+        view = MemoryView(store, "cell", layer("class", path="atr_memory.example_class:Sayings"))
+        for number, (asked, said) in enumerate([("Any tea?", "Green tea."), ("A seat?", "By the window.")]):
+            messages = [
+                Message(role="assistant", content=asked),
+                Message(role="user", content=said, turn_idx=1),
+            ]
+            await view.append_session(FinishedSession(f"s{number}", messages))
+        assert view.render("which window") == "[assistant to user]: A seat?\n[user]: By the window."
+        assert "Green tea" in (view.render() or "") and view.render("ship") is None
+        assert view.layer.size(view.kept) == len(view.kept.last), "what was before is in it"
 
 
 async def test_the_tools_of_a_class_write_to_a_copy_that_learning_keeps_and_testing_does_not() -> None:

@@ -164,6 +164,7 @@ async def test_the_rewritten_text_is_all_that_is_left_and_is_the_material_of_the
         assert view.render() == "likes tea", "an empty answer leaves it as it was"
         await told(view, talk("s3", "Fly?", "Never."))
         assert view.render() == "likes tea\nfears planes"
+        assert view.layer.size(view.kept) == len("likes tea\nfears planes"), "what was before is in it"
     assert "<memory>\nlikes tea\n</memory>" in typist.read[2] and "[user]: Never." in typist.read[2]
     assert "at most 100 characters" in typist.told[0]
 

@@ -79,6 +79,12 @@ def main() -> None:
         case "fails":
             anyio.run(one_call, url)
             sys.exit("out of cheese")
+        case "fails on standard output":
+            anyio.run(one_call, url)
+            print("no credit")
+            sys.exit(3)
+        case "sleeps":
+            anyio.run(anyio.sleep, 3600)
         case "hangs":
             anyio.run(one_call, url)
             anyio.run(anyio.sleep, 3600)

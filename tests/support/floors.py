@@ -1,6 +1,6 @@
 """The oldest releases that the package says it works with.
 
-`python -m tests.support.floors` prints them as requirements, for `pip install`, with what builds and tests it."""
+`python -m tests.support.floors` prints them as requirements for pip, with what builds and tests us."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import tomllib
 
 from tests.conftest import ROOT
-
 
 TOOLS = ("editables", "hatchling", "hypothesis", "pytest", "pytest-asyncio", "pytest-xdist")
 

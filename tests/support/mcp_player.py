@@ -57,7 +57,7 @@ class McpPlayer:
         over = False
         for call in reply.tool_calls:
             result = await self.call(call)
-            texts = [json.loads(text) for text in _texts(result)]
+            texts = [told for text in _texts(result) if (told := _told(text))]
             _add(
                 messages,
                 Message(
@@ -91,6 +91,15 @@ class McpPlayer:
 
 def _texts(result: CallToolResult) -> list[str]:
     return [block.text for block in result.content if isinstance(block, TextContent)]
+
+
+def _told(text: str) -> dict[str, Any]:
+    """What the gateway says; the tools of a third party's memory answer in any form."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def _add(messages: list[Message], message: Message) -> None:

@@ -11,6 +11,7 @@ from atr_client.session.agent_memory import AgentMemory, WithMemory
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.retention import note_retention
+from atr_client.session.rewording import RewordedRules
 from atr_client.session.session_runner import run_session
 from atr_client.session.transports import TransportName, served
 from atr_client.session.turns import SessionSettings
@@ -24,16 +25,29 @@ from atr_user_sim.offline import OfflineSimulator, offline_classifier, offline_r
 UserMaker = Callable[[Episode, LearningSession], SimulatedUser]
 
 
-def offline_users(classifier: Classifier | None = None) -> UserMaker:
+@dataclass(frozen=True, slots=True)
+class Users:
+    """The users of an episode's learning sessions, and their Classifier, which also judges what a memory
+    keeps in other words than theirs. Any other UserMaker leaves that to the words alone."""
+
+    make: UserMaker
+    classifier: Classifier
+
+    def __call__(self, episode: Episode, session: LearningSession) -> SimulatedUser:
+        return self.make(episode, session)
+
+
+def offline_users(classifier: Classifier | None = None) -> Users:
     """Makes the user of each learning session from the deterministic roles; by default the better classifier
     that is installed, with what is known of the official rules. `load_lines` reads what is known of
     others."""
-    roles = offline_router(), classifier or offline_classifier(lines=official_lines())
+    router, chosen = offline_router(), classifier or offline_classifier(lines=official_lines())
 
     def make(episode: Episode, session: LearningSession) -> SimulatedUser:
-        return simulated_user(*roles, OfflineSimulator(UserBrief.of(episode, session)), episode.rules)
+        simulator = OfflineSimulator(UserBrief.of(episode, session))
+        return simulated_user(router, chosen, simulator, episode.rules)
 
-    return make
+    return Users(make, chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,12 @@ class EpisodeRunner:
     settings: SessionSettings
     meter: Meter = field(default_factory=Meter)
     transport: TransportName = "in-process"
+    _reworded: RewordedRules | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        users = self.user_of
+        judge = RewordedRules(users.classifier, self.episode.rules) if isinstance(users, Users) else None
+        object.__setattr__(self, "_reworded", judge)
 
     async def __call__(
         self,
@@ -73,5 +93,5 @@ class EpisodeRunner:
                 settings=self.settings,
             )
         if isinstance(session, TestSession):
-            note_retention(self.episode, session, self.variant, memory, trajectory)
+            await note_retention(self.episode, session, self.variant, memory, trajectory, self._reworded)
         return trajectory

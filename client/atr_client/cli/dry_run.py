@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,6 +19,7 @@ from atr_client.sweep.config import RunConfig
 from atr_client.sweep.config_file import config_schema
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.registry import remote_specs
+from atr_client.timing.timing_config import timing_schema
 
 
 def show_plan(config: RunConfig, cells: Sequence[Cell], place: Path | Store, clients: ModelClients) -> None:
@@ -43,7 +45,26 @@ def show_plan(config: RunConfig, cells: Sequence[Cell], place: Path | Store, cli
 
 
 def schema_command() -> None:
-    click.echo(json.dumps(config_schema(), indent=2))
+    click.echo(json.dumps(both_schemas(config_schema(), timing_schema()), indent=2))
+
+
+def both_schemas(episodes: Mapping[str, Any], timing: Mapping[str, Any]) -> dict[str, Any]:
+    """One JSON Schema for the configurations of both tracks: which one holds is told by `track`."""
+    head = {key: episodes[key] for key in ("$schema", "title")}
+    kinds = {"EpisodesRun": episodes, "TimingRun": timing}
+    parts = {name: _without(one, "$schema", "title", "$defs") for name, one in kinds.items()}
+    of_timing = {"properties": {"track": {"const": "timing"}}, "required": ["track"]}
+    return {
+        **head,
+        "if": of_timing,
+        "then": {"$ref": "#/$defs/TimingRun"},
+        "else": {"$ref": "#/$defs/EpisodesRun"},
+        "$defs": {**timing.get("$defs", {}), **episodes.get("$defs", {}), **parts},
+    }
+
+
+def _without(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in keys}
 
 
 def _state(folder: CellFolder) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import anyio
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -12,9 +13,9 @@ from rich.table import Table
 from atr_client.cli.failures import reported_errors
 from atr_client.models.meter import cost_text, dollars
 from atr_client.outputs.fitting import print_line, print_table
-from atr_client.sweep.config_file import load_config
+from atr_client.sweep.config_file import load_config, track_of
 from atr_client.sweep.estimate import CellOutlook, Estimate, Measured, Stop, budget_stop, estimate
-from atr_client.sweep.folders import episodes_folder, outputs_place
+from atr_client.sweep.folders import episodes_folder, outputs_place, outputs_root
 from atr_client.sweep.plan import cell_keys
 from atr_client.sweep.registry import RemoteEntry, chosen_models, role_specs
 from atr_client.sweep.selection import Selection
@@ -28,6 +29,9 @@ def estimate_command(
     config_name: str, episodes: Path | None, outputs: Path | None, changes: Sequence[str] = ()
 ) -> None:
     with reported_errors():
+        if track_of(config_name) == "timing":
+            _timing_estimate(config_name, outputs, changes)
+            return
         config = load_config(config_name, changes)
         folder = episodes_folder(config, episodes)
         chosen = [load_episode(path) for path in select_episodes(config.episodes.select, folder)]
@@ -48,10 +52,7 @@ def estimate_command(
         limit = config.limits.cost_usd
         stop = budget_stop(*sweep, limit=limit) if limit is not None else None
     console = Console()
-    _print_table(console, lines)
-    for source in sorted({source for line in lines for source in line.sources.values()}):
-        rows = (_row_name(line, source) for line in lines if source in line.sources.values())
-        print_line(console, f"averages from {source}: {', '.join(rows)}", indent="    ")
+    _print_lines(console, lines)
     if limit is not None:
         total = sum((line.usage for line in lines), Usage())
         print_line(console, _budget_line(limit, stop, total), indent="    ")
@@ -61,6 +62,34 @@ def estimate_command(
         f"earlier runs were looked for {looked}; discounts for cached tokens as they were measured",
         indent="    ",
     )
+
+
+def _timing_estimate(name: str, outputs: Path | None, changes: Sequence[str]) -> None:
+    from atr_client.cli.timing_run_command import sample_of_set
+    from atr_client.timing.timing_config import load_timing_config
+    from atr_client.timing.timing_outlook import timing_estimate
+
+    config = load_timing_config(name, changes)
+    root = outputs_root(config, outputs)
+    sample, users = sample_of_set(config.set)
+    lines = anyio.run(timing_estimate, config, sample, users, root)
+    console = Console()
+    _print_lines(console, lines)
+    if not lines:
+        print_line(console, "every player of this configuration is without a model and costs nothing")
+    total, limit = sum((line.usage for line in lines), Usage()), config.limits.cost_usd
+    if limit is not None and total.cost_usd is not None and total.cost_usd > limit:
+        print_line(console, f"limits.cost_usd: {dollars(limit)} would stop the run", indent="    ")
+    elif limit is not None:
+        print_line(console, _budget_line(limit, None, total), indent="    ")
+
+
+def _print_lines(console: Console, lines: Sequence[Estimate]) -> None:
+    """The table, and what its averages rest on."""
+    _print_table(console, lines)
+    for source in sorted({source for line in lines for source in line.sources.values()}):
+        rows = (_row_name(line, source) for line in lines if source in line.sources.values())
+        print_line(console, f"averages from {source}: {', '.join(rows)}", indent="    ")
 
 
 def _row_name(line: Estimate, source: str) -> str:

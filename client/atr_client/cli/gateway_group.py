@@ -16,9 +16,10 @@ from atr_client.cli.completion import variants as variant_names
 _FILE = click.Path(path_type=Path)
 
 
-_HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
-_TOKEN_ENV = click.option("--token-env", metavar="NAME", help="Environment variable with a bearer token.")
-_ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may use.")
+HTTP = click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
+HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
+TOKEN_ENV = click.option("--token-env", metavar="NAME", help="Environment variable with a bearer token.")
+ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="A name clients may use.")
 
 
 @click.command()
@@ -37,7 +38,7 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
     "layer",
     default="context",
     show_default=True,
-    help="Memory layer: context, none, notes, retrieval or rules.",
+    help="Memory layer: context, none, notes, retrieval or rules, or one that `memory` of --config names.",
 )
 @click.option(
     "--agent",
@@ -76,11 +77,11 @@ _ALLOW_HOST = click.option("--allow-host", multiple=True, metavar="NAME", help="
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds per session.")
 @click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
 @click.option("--allow-stale-resume", is_flag=True, help="Go on with sessions of a different run.")
-@click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
-@_HOST
+@HTTP
+@HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="0: a free one.")
-@_TOKEN_ENV
-@_ALLOW_HOST
+@TOKEN_ENV
+@ALLOW_HOST
 def play(
     episodes: tuple[str, ...],
     variants: tuple[str, ...],
@@ -108,7 +109,8 @@ def play(
     EPISODE is a path or a selector. The same command again goes on where it stopped. Over HTTP there may be
     several episodes and variants; each has an address, and so has each test session.
     """
-    from atr_client.cli.play_command import HttpRequest, PlayRequest, play_command
+    from atr_client.cli.play_command import PlayRequest, play_command
+    from atr_client.cli.served import HttpRequest
 
     play_command(
         PlayRequest(
@@ -139,11 +141,11 @@ def play(
     "--without", multiple=True, metavar="EPISODE", help="Leave out all episodes of the personas in these."
 )
 @click.option("--timing", type=_FILE, help="Folder of a timing set, whose users are served as timing/USER.")
-@_HOST
+@HOST
 @click.option("--port", type=click.IntRange(0, 65535), default=8767, show_default=True, help="0: a free one.")
-@_TOKEN_ENV
+@TOKEN_ENV
 @click.option("--token-file", type=_FILE, help="Where a fresh token is written (mode 0600).")
-@_ALLOW_HOST
+@ALLOW_HOST
 @click.option("--ttl", type=click.FloatRange(0, min_open=True), default=3600.0, help="Idle seconds to live.")
 @click.option("--max-episodes", type=click.IntRange(1), default=256, show_default=True, help="Open at once.")
 def serve_episodes(

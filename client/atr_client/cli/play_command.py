@@ -11,11 +11,11 @@ import anyio
 
 from atr_client.cell.cell_runner import is_busy
 from atr_client.cli.failures import reported_errors
-from atr_client.cli.served import announce, log_on_standard_error, token_from
+from atr_client.cli.served import HttpRequest, announce, http_settings, log_on_standard_error
 from atr_client.errors import CellBusy, ConfigError
 from atr_client.gateway.desk import Desk, Mode
 from atr_client.gateway.external_cell import EXTERNAL, ExternalPlay, external_desk
-from atr_client.gateway.gateway_host import serve_at_stdio, serve_over_http
+from atr_client.gateway.gateway_host import doors, serve_at_stdio, serve_over_http
 from atr_client.gateway.human_places import HUMAN, UserAt, human_places, play_at_pages
 from atr_client.logs import route_structlog
 from atr_client.outputs.provenance import collect_provenance
@@ -26,18 +26,6 @@ from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.folders import episodes_folder, outputs_root
 from atr_client.sweep.registry import role_specs
 from atr_data import select_episodes
-from atr_servers.hosts.serve_http import HttpSettings
-
-
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
-    """Where to listen. `token_env` names a variable with a bearer token; `allow_host` are further names of
-    this machine."""
-
-    address: str
-    port: int
-    token_env: str | None
-    allow_host: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +59,7 @@ def play_command(request: PlayRequest) -> None:
         clients = ModelClients(config.limits)
         clients.check(list(role_specs(config).values()))
         desks = _desks(request, config, clients)
-        settings = request.http and _http_settings(request.http)
+        settings = request.http and http_settings(request.http)
         _check_places(request, len(desks))
 
         async def serve() -> None:
@@ -79,9 +67,11 @@ def play_command(request: PlayRequest) -> None:
                 if request.agent == HUMAN:
                     await play_at_pages(desks)
                 elif settings:
-                    await serve_over_http(desks, settings, announce, all_tools=request.all_tools)
+                    open_doors = [d for desk in desks for d in doors(desk, all_tools=request.all_tools)]
+                    await serve_over_http(desks, open_doors, settings, announce)
                 else:
-                    await serve_at_stdio(desks[0], all_tools=request.all_tools)
+                    _, server = next(doors(desks[0], all_tools=request.all_tools))
+                    await serve_at_stdio(desks[0], server)
 
         # A thread blocked on standard input cannot be interrupted; what is on disk is whole at any instant.
         if settings is None or request.user_at == "terminal":
@@ -139,16 +129,4 @@ def _settings(request: PlayRequest, limits: LimitConfig) -> SessionSettings:
     return SessionSettings(
         limits.max_steps if request.max_steps is None else request.max_steps,
         limits.timeout if request.timeout is None else request.timeout,
-    )
-
-
-def _http_settings(http: HttpRequest) -> HttpSettings:
-    token = token_from(http.token_env, http.address)
-    return HttpSettings(
-        address=http.address,
-        port=http.port,
-        ttl=3600.0,
-        cap=4096,
-        environment_token=token,
-        allowed_hosts=http.allow_host,
     )

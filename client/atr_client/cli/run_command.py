@@ -35,7 +35,13 @@ from atr_client.sweep.folders import check_writable, outputs_place, playing_root
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
 from atr_client.sweep.selection import Selection
-from atr_client.sweep.sweep_runner import SweepReport, bring_finished, refuse_busy, write_summary
+from atr_client.sweep.sweep_runner import (
+    SweepReport,
+    bring_finished,
+    keep_summary,
+    refuse_busy,
+    write_summary,
+)
 from atr_client.sweep.tally import Tally
 
 EXIT_INTERRUPTED = 130
@@ -119,7 +125,8 @@ def _run(request: RunRequest, config: RunConfig, place: Path | Store, root: Path
     bring_finished(cells, report)
     summary = write_summary(root, report, _arguments(request), store)
     print_results(Console(), report.sorted_rows, root)
-    print_line(Console(), f"summary: {summary}", indent="    ")
+    kept = keep_summary(summary, store) if store else summary
+    print_line(Console(), f"summary: {kept}", indent="    ")
     if report.stopped:
         print_line(errors, report.stopped, indent="    ")
     if interrupted:

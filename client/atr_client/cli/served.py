@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import click
 from rich.console import Console
@@ -10,6 +11,18 @@ from rich.console import Console
 from atr_client.cli.failures import UsageFault
 from atr_client.logs import terminal_log
 from atr_servers.hosts.http_app import is_loopback
+from atr_servers.hosts.serve_http import HttpSettings
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """Where to listen. `token_env` names a variable with a bearer token; `allow_host` are further names of
+    this machine."""
+
+    address: str
+    port: int
+    token_env: str | None
+    allow_host: tuple[str, ...]
 
 
 def token_from(variable: str | None, address: str) -> str | None:
@@ -39,3 +52,16 @@ def log_on_standard_error():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     return terminal_log(show)
+
+
+def http_settings(http: HttpRequest) -> HttpSettings:
+    """Of a gateway. Raises UsageFault for a token that is not there."""
+    token = token_from(http.token_env, http.address)
+    return HttpSettings(
+        address=http.address,
+        port=http.port,
+        ttl=3600.0,
+        cap=4096,
+        environment_token=token,
+        allowed_hosts=http.allow_host,
+    )

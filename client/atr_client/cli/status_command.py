@@ -13,10 +13,12 @@ import click
 from atr_client.cell.cell_runner import is_busy
 from atr_client.cell.learn_freeze_test import sessions_of
 from atr_client.cli.failures import reported_errors
+from atr_client.errors import ConfigError
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import aborted_row
-from atr_client.outputs.stored_cells import CellRecord, EpisodeShelf, all_cells, episode_of
+from atr_client.outputs.stored_cells import CellRecord, EpisodeShelf, all_cells, episode_of, find_cells
 from atr_client.sweep.tally import Tally
+from atr_client.timing.timing_results import StoredCell, planned_sessions, stored_cells
 from atr_data import DataError, Episode
 from atr_data.reading import read_bytes, read_json
 from atr_data.skimming import skim_trajectory
@@ -41,7 +43,12 @@ def status_command(folders: Sequence[Path], episodes: Path | None) -> int:
     """Reads alone, also while the sweep runs. Returns 3 while cells are not done."""
     with reported_errors():
         shelf = EpisodeShelf()
-        cells = [_read(folder, episodes, shelf) for folder in all_cells(folders)]
+        of_timing = {folder: stored_cells(folder) for folder in folders}
+        found = all_cells([folder for folder in folders if not of_timing[folder] or _has_cells(folder)])
+        cells = [
+            *(_read(folder, episodes, shelf) for folder in found),
+            *(_read_timing(cell) for stored in of_timing.values() for cell in stored),
+        ]
     tally = Tally(len(cells), sum(cell.planned for cell in cells))
     for cell in cells:
         for trajectory in cell.trajectories:
@@ -55,26 +62,49 @@ def status_command(folders: Sequence[Path], episodes: Path | None) -> int:
     return 0 if all(cell.state == "done" for cell in cells) else 3
 
 
+def _has_cells(folder: Path) -> bool:
+    """Of the episodes' track."""
+    try:
+        return any(True for _ in find_cells(folder))
+    except ConfigError:
+        return False
+
+
+def _read_timing(cell: StoredCell) -> _Cell:
+    found = list(_trajectories(cell.folder))
+    row, state = _state(cell.folder, running=cell.folder.is_busy())
+    planned = max(len(found), planned_sessions(cell))
+    return _Cell(cell.key.cell_id, state, planned, *_apart(found), row or {})
+
+
 def _read(folder: CellFolder, episodes: Path | None, shelf: EpisodeShelf) -> _Cell:
-    record = CellRecord.of(folder)
-    found: list[Trajectory] = []
-    written: list[float] = []
+    record, found = CellRecord.of(folder), list(_trajectories(folder))
+    row, state = _state(folder, running=is_busy(folder, patience=0.0))
+    name = record.key.cell_id if record.key else folder.path.name
+    planned = max(_planned(folder, record, episodes, shelf), len(found))
+    return _Cell(name, state, planned, *_apart(found), row or {})
+
+
+def _trajectories(folder: CellFolder) -> Iterator[tuple[Trajectory, float]]:
+    """Those that are whole, and when each was written."""
     for path in sorted(folder.trajectories.glob("*.json")):
         try:
-            found.append(skim_trajectory(path, read_bytes(path)))
-            written.append(path.stat().st_mtime)
+            yield skim_trajectory(path, read_bytes(path)), path.stat().st_mtime
         except (DataError, OSError):
             continue
+
+
+def _apart(found: Sequence[tuple[Trajectory, float]]) -> tuple[list[Trajectory], list[float]]:
+    return [trajectory for trajectory, _ in found], [written for _, written in found]
+
+
+def _state(folder: CellFolder, *, running: bool) -> tuple[dict[str, object] | None, str]:
     row, state = _done(folder), "done"
     if row is None:
         row, state = aborted_row(folder), "broken off"
-    if is_busy(folder, patience=0.0):
-        state = "running"
-    elif row is None:
-        state = "begun"
-    name = record.key.cell_id if record.key else folder.path.name
-    planned = _planned(folder, record, episodes, shelf)
-    return _Cell(name, state, max(planned, len(found)), found, written, row or {})
+    if running:
+        return row, "running"
+    return row, "begun" if row is None else state
 
 
 def _done(folder: CellFolder) -> dict[str, object] | None:

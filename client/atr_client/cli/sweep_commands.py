@@ -148,7 +148,7 @@ def estimate(config: str, episodes: Path | None, outputs: Path | None, changes: 
 @_config_option
 @_changes_option
 def doctor(config: str, changes: tuple[str, ...]) -> int:
-    """Check keys, SDKs and endpoints of a sweep, with one small call to each."""
+    """Check keys, SDKs and endpoints of a sweep, with one small call to each, its cluster and its store."""
     from atr_client.cli.doctor_command import doctor_command
 
     return doctor_command(config, changes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ import anyio
 import click
 
 from atr_client.cli.failures import UsageFault, reported_errors
+from atr_client.cli.gateway_group import ALLOW_HOST, HOST, HTTP, TOKEN_ENV
+from atr_client.cli.timing_sheet_commands import score_sheet_command, sheet_command
 from atr_client.timing.baselines import BASELINES, make_baseline
 from atr_client.timing.choosers.chooser import User
 from atr_client.timing.gates import SALTS, check_sets
@@ -20,7 +22,6 @@ from atr_client.timing.playing import play_user
 from atr_client.timing.table import render_gates, sitting_table
 from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
-from atr_data.files import write_atomic
 from atr_data.timing.set_folder import (
     UserFiles,
     load_logs,
@@ -33,16 +34,6 @@ from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.generate import decide, write_set
 from atr_datagen.timing.import_proagentbench import LICENCE_NOTE, convert
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
-from atr_datagen.timing.reading_sheet import (
-    BOUND,
-    READERS,
-    WRITTEN,
-    DayReading,
-    Origin,
-    make_sheet,
-    read_key,
-    shares_right,
-)
 from atr_datagen.timing.settings import PUBLIC_SALT, Process, Settings, Split
 from atr_datagen.timing.snapshot_set import as_snapshots
 from atr_evaluator.timing import TimingRules, UserPlay, score_timing
@@ -54,6 +45,10 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.group()
 def timing() -> None:
     """When to help, and with what: streams of work, played event by event."""
+
+
+timing.add_command(sheet_command)
+timing.add_command(score_sheet_command)
 
 
 @timing.command()
@@ -168,28 +163,43 @@ def score(folder: Path, logs: Path, cost: float) -> None:
 
 @timing.command()
 @click.option("--config", default="timing", show_default=True, help="Says which set, and all settings.")
-@click.option("--user", required=True, help="Whom to sit beside.")
+@click.option(
+    "--user", "users", multiple=True, required=True, help="Whom to sit beside; several with --http."
+)
 @click.option("--agent", default="external", show_default=True, help="What tables call the agent.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Over the configuration's own.")
 @click.option("--outputs", type=_FOLDER, help="Folder that is written to.")
 @click.option("--fresh", is_flag=True, help="Start over: what is on disk is removed.")
 @click.option("--allow-stale-resume", is_flag=True, help="Go on with sittings of a different run.")
+@HTTP
+@HOST
+@click.option("--port", type=click.IntRange(0, 65535), default=8768, show_default=True, help="0: a free one.")
+@TOKEN_ENV
+@ALLOW_HOST
 def play(
     config: str,
-    user: str,
+    users: tuple[str, ...],
     agent: str,
     changes: tuple[str, ...],
     outputs: Path | None,
     fresh: bool,
     allow_stale_resume: bool,
+    http: bool,
+    host: str,
+    port: int,
+    token_env: str | None,
+    allow_host: tuple[str, ...],
 ) -> None:
-    """Serve one user's sittings to an MCP agent over standard input and output.
+    """Serve users' sittings to MCP agents, over standard input and output or over HTTP.
 
-    The same command again goes on where it stopped; `table` and `run` show the agent beside all others.
+    The same command again goes on where it stopped; `table` and `run` show the agent beside all others. Over
+    HTTP each user has an address, and so has each sitting where no notes are carried from one to the next.
     """
-    from atr_client.cli.timing_play_command import timing_play_command
+    from atr_client.cli.served import HttpRequest
+    from atr_client.cli.timing_play_command import TimingPlay, timing_play_command
 
-    timing_play_command(config, user, agent, changes, outputs, fresh, allow_stale_resume)
+    chosen = TimingPlay(config, users, agent, changes, outputs, fresh, allow_stale_resume)
+    timing_play_command(chosen, HttpRequest(host, port, token_env, allow_host) if http else None)
 
 
 @timing.command()
@@ -230,47 +240,6 @@ def snapshot_command(folder: Path, out: Path) -> None:
             save_user(stream, files.gold, out)
             hashes[stream.header.user_id] = stream.header.sha256
         click.echo(save_index(hashes, out, split="snapshot"))
-
-
-@timing.command("sheet")
-@click.argument("folder", type=_FOLDER)
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The sheet.")
-@click.option("--key", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Its key, apart.")
-@click.option("--written", type=_FOLDER, default=WRITTEN, help="Folder with excerpts that a person wrote.")
-@click.option("--seed", type=int, default=0, show_default=True)
-def sheet_command(folder: Path, out: Path, key: Path, written: Path, seed: int) -> None:
-    """Gate G6: a sheet on which readers tell generated days from written ones."""
-    with reported_errors():
-        made = make_sheet([files.stream for files in load_set(folder)], seed, written)
-        write_atomic(out, made.text)
-        write_atomic(key, json.dumps(made.key, indent=1) + "\n")
-    click.echo(f"{out}: {len(made.key)} items")
-
-
-@timing.command("score-sheet")
-@click.argument("answers", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--key", "key_file", type=_FILE, required=True, help="Written beside the sheet.")
-def score_sheet_command(answers: tuple[Path, ...], key_file: Path) -> None:
-    """Score readers' answers to a sheet, YAML files or a folder of them; exits 1 when they can tell."""
-    with reported_errors():
-        key = read_key(key_file)
-        files = [f for path in answers for f in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
-        if not files:
-            raise UsageFault(f"no answers (*.yaml) in {answers[0]}")
-        readings = [DayReading.read(file, key) for file in files]
-    for file, reading in zip(files, readings, strict=True):
-        click.echo(f"{file.stem}: {_shares(key, [reading])}, {len(reading.answers)} of {len(key)} answered")
-    share, _ = shares_right(key, [reading.answers for reading in readings])
-    click.echo(
-        f"G6 readers: {_shares(key, readings)}; at most {BOUND:.0%}; {len(files)} of {READERS} readers"
-    )
-    if share > BOUND:
-        raise click.exceptions.Exit(1)
-
-
-def _shares(key: Mapping[str, Origin], readings: Sequence[DayReading]) -> str:
-    share, of = shares_right(key, [reading.answers for reading in readings])
-    return f"{share:.0%} right ({', '.join(f'{name} {one:.0%}' for name, one in of.items())})"
 
 
 @timing.command("import-proagentbench")

@@ -15,7 +15,6 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 
-from atr_client.cell.isolation import outcome_of
 from atr_client.cli.failures import UsageFault
 from atr_client.cli.run_command import EXIT_INTERRUPTED, RunRequest
 from atr_client.errors import CellBusy, ConfigError
@@ -26,8 +25,8 @@ from atr_client.outputs.layout import summary_path, utc_stamp
 from atr_client.outputs.spending import spent
 from atr_client.sweep.config_file import first_problem
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.folders import OUTPUTS_VARIABLE, check_writable
-from atr_client.sweep.stop_signals import Told, cancel_on_signal
+from atr_client.sweep.folders import check_writable, outputs_root
+from atr_client.sweep.stop_signals import until_told
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import SetConfig, TimingConfig, load_timing_config
 from atr_client.timing.timing_files import TOP
@@ -37,10 +36,12 @@ from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
 from atr_client.timing.timing_sweep import TimingReport, run_timing
 from atr_data.files import write_atomic
-from atr_data.timing.set_folder import INDEX
-from atr_datagen.timing.generate import write_set
+from atr_data.timing.priors import count_priors
+from atr_data.timing.set_folder import INDEX, UserFiles
+from atr_datagen.timing.base import user_name
+from atr_datagen.timing.generate import generate, write_set
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON
-from atr_datagen.timing.settings import PUBLIC_SALT, Settings
+from atr_datagen.timing.settings import PUBLIC_SALT, USERS, Settings
 
 SETS = "_sets"
 GENERATOR_CODE = {"atr_datagen": ("timing",), "atr_data": ("timing",)}
@@ -50,7 +51,7 @@ def timing_run_command(request: RunRequest) -> int:
     """Runs what is missing and prints the tables. Returns the exit code. Expects to be called where expected
     errors are reported."""
     config = _narrowed(load_timing_config(request.config, request.changes), request)
-    root = request.overrides.outputs or Path(os.environ.get(OUTPUTS_VARIABLE) or config.outputs)
+    root = outputs_root(config, request.overrides.outputs)
     players = chosen_players(config)
     clients = ModelClients(config.limits, exchanges=chosen_exchanges(request.record, request.replay))
     if request.replay is None:
@@ -97,14 +98,7 @@ def timing_run_command(request: RunRequest) -> int:
 def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path | None:
     """The folder of a generated set, written unless it is there: its name tells settings and generator. In a
     dry run None where it would be written."""
-    lexicon = chosen.lexicon or PUBLIC_LEXICON
-    settings = Settings(
-        seed=chosen.seed,
-        split=chosen.split,
-        salt=_salt(chosen.salt_env),
-        process=chosen.process,
-        target_b=chosen.burstiness,
-    )
+    lexicon, settings = chosen.lexicon or PUBLIC_LEXICON, _settings(chosen)
     words = [path.read_bytes().hex() for path in sorted(lexicon.glob("*.txt"))]
     made_of = json.dumps([asdict(settings), words, code_hash(GENERATOR_CODE)], default=str)
     name = f"{chosen.split}-seed{chosen.seed}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
@@ -117,6 +111,29 @@ def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path |
         click.echo(f"writing the set {folder}", err=True)
         write_set(settings, folder, lexicon_folder=lexicon)
     return folder
+
+
+def sample_of_set(chosen: SetConfig) -> tuple[UserFiles, int]:
+    """One user of a set and how many of them would play; of a set that is still to be written, too."""
+    if chosen.folder is not None:
+        users = [u for u in TimingSet.load(chosen.folder).users if chosen.chooses(u.stream.header.user_id)]
+        if not users:
+            raise ConfigError(f"set.users: {', '.join(chosen.users)} is none of the set's users")
+        return users[0], len(users)
+    settings, lexicon = _settings(chosen), chosen.lexicon or PUBLIC_LEXICON
+    number = sum(chosen.chooses(user_name(n)) for n in range(USERS[settings.split]))
+    made = next(generate(settings, lexicon_folder=lexicon, users=1))
+    return UserFiles(made.stream, made.gold, count_priors(made.stream, made.gold)), number
+
+
+def _settings(chosen: SetConfig) -> Settings:
+    return Settings(
+        seed=chosen.seed,
+        split=chosen.split,
+        salt=_salt(chosen.salt_env),
+        process=chosen.process,
+        target_b=chosen.burstiness,
+    )
 
 
 def _salt(variable: str | None) -> str:
@@ -135,21 +152,12 @@ async def _run(
     show: Callable[[str], None],
 ) -> None:
     clients.notices.show = lambda model, seconds, why: show(f"waiting {seconds:.0f} s for {model}: {why}")
-    told = Told()
 
     async def run() -> None:
         async with clients:
             await run_timing(cells, report, show, at_once=at_once)
 
-    outcome: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
-        outcome = await outcome_of(run)
-        tasks.cancel_scope.cancel()
-    if told.signal is not None:
-        raise KeyboardInterrupt
-    if outcome is not None:
-        raise outcome
+    await until_told(run)
 
 
 def _narrowed(config: TimingConfig, request: RunRequest) -> TimingConfig:

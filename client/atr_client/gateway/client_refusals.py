@@ -15,18 +15,22 @@ from atr_client.sweep.commands import Preset
 
 _MOST_TOLD = 500
 _REFUSED = re.compile(r"approv|reject|cancel|denied", re.I)
+_GEMINI_REFUSED = re.compile(
+    rf"^Error executing tool (mcp_{SERVER}_\w+): .*(?:requires user confirmation|denied by policy)",
+    re.M | re.I,
+)
 
 
-def refused_calls(preset: Preset, output: str) -> str | None:
-    """Which of the gateway's tools were refused, by the program's standard output; None when there are none
-    or the program does not say."""
+def refused_calls(preset: Preset, output: str, errors: str) -> str | None:
+    """Which of the gateway's tools were refused, by what the program wrote to standard output and error; None
+    when there are none or the program does not say."""
     match preset:
         case "claude":
             found = _of_claude(output)
         case "codex":
             found = _of_codex(output)
         case "gemini":
-            found = _of_gemini(output)
+            found = [*_of_gemini(output), *_GEMINI_REFUSED.findall(errors)]
         case "plain":
             return None
     return "; ".join(dict.fromkeys(found))[:_MOST_TOLD] or None

@@ -145,8 +145,12 @@ async def _run(invocation: Invocation, records: Path, hosted: HostedSession) -> 
             tasks.cancel_scope.cancel()
     except OSError as error:
         return _Run(NOT_STARTED, 0.0, f"{invocation.arguments[0]}: {error.strerror or error}")
-    error = (records / "stderr.txt").read_bytes()[-_SHOWN:].decode("utf-8", "replace").strip()
+    error = _last_words(records / "stderr.txt") or _last_words(records / "stdout.txt")
     return _Run(code, round(time.monotonic() - started, 2), error)
+
+
+def _last_words(path: Path) -> str:
+    return path.read_bytes()[-_SHOWN:].decode("utf-8", "replace").strip()
 
 
 async def _started(invocation: Invocation, out: Any, err: Any) -> Process:
@@ -224,6 +228,9 @@ def _problem(run: _Run, place: HandedSession, hosted: HostedSession) -> str | No
 
 
 def _refused(spec: CommandSpec, records: Path) -> str | None:
-    output = (records / "stdout.txt").read_text(encoding="utf-8", errors="replace")
-    refused = refused_calls(spec.preset, output)
+    output, errors = (
+        (records / name).read_text(encoding="utf-8", errors="replace")
+        for name in ("stdout.txt", "stderr.txt")
+    )
+    refused = refused_calls(spec.preset, output, errors)
     return f"its client refused calls: {refused}" if refused else None

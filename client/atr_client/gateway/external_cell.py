@@ -24,6 +24,7 @@ from atr_client.session.layers import named_layer
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.endpoints import ModelClients
+from atr_client.sweep.memory_layers import layer_of
 from atr_client.sweep.registry import role_specs
 from atr_client.sweep.simulated_users import (
     chosen_classifier,
@@ -32,15 +33,16 @@ from atr_client.sweep.simulated_users import (
 )
 from atr_data import Episode
 from atr_data.variants import VARIANTS
+from atr_memory import MemoryLayer
 
 EXTERNAL = "external"
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalPlay:
-    """Who plays what. `agent` names the agent in tables and in the cell's folder. `fresh` removes what the
-    cell has on disk, `allow_stale_resume` goes on with sessions of another run. `human_user`: a
-    person plays the user."""
+    """Who plays what. `layer` is a memory layer by its name, or by what the configuration calls it. `agent`
+    names the agent in tables and in the cell's folder. `fresh` removes what the cell has on disk,
+    `allow_stale_resume` goes on with sessions of another run. `human_user`: a person plays the user."""
 
     episode: Path
     variant: str
@@ -69,7 +71,7 @@ def external_desk(
     """
     if play.variant not in VARIANTS:
         raise ConfigError(f"unknown variant {play.variant!r}; one of: {', '.join(VARIANTS)}")
-    memory = named_layer(play.layer)
+    memory = _memory(play.layer, config)
     episode = load_playable(play.episode)
     check_statements(episode, play.variant)
     roles, clients = role_specs(config), clients or ModelClients(config.limits)
@@ -117,6 +119,14 @@ def external_desk(
     if play.mode == "test":
         _check_learned(episode, desk.cell.folder, [h.session.session_id for h in desk.learning])
     return desk
+
+
+def _memory(name: str, config: RunConfig) -> MemoryLayer:
+    """The layer that the configuration calls so, else one of which there is nothing to say but its name."""
+    choice = next((choice for choice in config.memory if choice.layer_name == name), None)
+    if choice is not None and choice.kind == "home":
+        raise ConfigError("memory home: a program that is played with keeps its files itself; use none")
+    return named_layer(name) if choice is None else layer_of(choice, None)
 
 
 def _check_learned(episode: Episode, folder: CellFolder, learning: Sequence[str]) -> None:

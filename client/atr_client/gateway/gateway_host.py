@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from mcp.server import Server
@@ -27,24 +27,28 @@ SCORING_SECONDS = 60.0
 """How long the end of a program waits for an episode that is over to be scored."""
 
 
-async def serve_at_stdio(desk: Desk, *, all_tools: bool | None = None) -> None:
-    """One agent plays the episode until standard input ends."""
+class Runs(Protocol):
+    """A desk of either track."""
+
+    async def run(self) -> None: ...
+
+    async def scored(self) -> None: ...
+
+
+async def serve_at_stdio(desk: Runs, server: Server[Any]) -> None:
+    """One agent plays through a door of the desk until standard input ends."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(desk.run)
-        await serve_stdio(build_gateway_server(Seat(desk), all_tools=all_tools))
+        await serve_stdio(server)
         with anyio.move_on_after(SCORING_SECONDS):
             await desk.scored()
         tasks.cancel_scope.cancel()
 
 
 async def serve_over_http(
-    desks: Sequence[Desk],
-    settings: HttpSettings,
-    announce: Callable[[str], None],
-    *,
-    all_tools: bool | None = None,
+    desks: Sequence[Runs], doors: Sequence[Door], settings: HttpSettings, announce: Callable[[str], None]
 ) -> None:
-    """Serves every episode, and every test session of it, at an address of its own, until SIGINT or SIGTERM.
+    """Serves every door of the desks at an address of its own, until SIGINT or SIGTERM.
 
     `announce` gets a line for each address. An address is a secret: who knows that of a test session reaches
     this session and no other.
@@ -53,9 +57,8 @@ async def serve_over_http(
     app = gateway_app(host, desks, token=settings.environment_token, allowed_hosts=settings.names)
 
     async def ready(base_url: str) -> None:
-        for desk in desks:
-            for name, server in doors(desk, all_tools=all_tools):
-                announce(f"{name}: {base_url}/play/{await host.open_server(server, expires=False)}/mcp")
+        for name, server in doors:
+            announce(f"{name}: {base_url}/play/{await host.open_server(server, expires=False)}/mcp")
 
     await serve_app(settings, app, ready, host.close_all)
 
@@ -70,7 +73,7 @@ def doors(desk: Desk, *, all_tools: bool | None = None) -> Iterator[Door]:
 
 
 def gateway_app(
-    host: Host, desks: Sequence[Desk], *, token: str | None = None, allowed_hosts: Sequence[str] = ()
+    host: Host, desks: Sequence[Runs], *, token: str | None = None, allowed_hosts: Sequence[str] = ()
 ) -> Starlette:
     """`/play/<id>/mcp` and `GET /health`. Who may come is as for the environment host; without `token` an
     address is its only secret."""

@@ -33,8 +33,8 @@ from atr_client.gateway.served_place import Place
 from atr_data.release import release
 
 PROMPT = "episode"
-NEVER_LIST_AGAIN = ("codex",)
-"""Beginnings of names of clients that read the list of tools once."""
+NEVER_LIST_AGAIN = ("codex", "cursor")
+"""Beginnings of names of clients that read the list of tools once. Of Cursor its users report it."""
 
 FIRST_MODERN_ERA = "2026"
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import anyio
 from mcp.types import Tool
 
-from atr_client.gateway.acting import Told, act, refused
+from atr_client.gateway.acting import Told, act
 from atr_client.gateway.control_tools import instruction_text, memory_tools
 from atr_client.gateway.hosted_session import HostedSession
+from atr_client.gateway.served_place import Unaccompanied
+from atr_client.gateway.turnstile import Turnstile
 
-MOST_WAITING = 64
 
-
-class HandedSession:
+class HandedSession(Unaccompanied):
     """Counts what comes: `calls` of the session's tools, and whether a client came at all."""
 
     def __init__(self, hosted: HostedSession, note: Callable[[Mapping[str, str]], None]) -> None:
@@ -24,8 +23,7 @@ class HandedSession:
         self.memory_tools = memory_tools(asked.tools if asked else ())
         self._hosted = hosted
         self._note = note
-        self._lock = anyio.Lock()
-        self._waiting = 0
+        self._turnstile = Turnstile()
         self.connected = False
         self.calls = 0
 
@@ -38,14 +36,6 @@ class HandedSession:
         """They stay when the session is over: a program that lists late sees what it was told of."""
         return self._names
 
-    @property
-    def person(self) -> None:
-        """A program that plays by itself has nobody to ask."""
-        return None
-
-    async def resume(self) -> Told:
-        return refused("no call waits for its result")
-
     def control_tools(self, *, everything: bool) -> list[Tool]:
         return []
 
@@ -54,12 +44,8 @@ class HandedSession:
         self._note(client)
 
     async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told:
-        if self._waiting >= MOST_WAITING:
-            return refused("too many calls at once; wait for the answers to those before")
-        self._waiting += 1
-        try:
-            async with self._lock:
-                self.calls += 1
-                return await act(self._hosted, name, arguments, lambda: "the session is over; stop here")
-        finally:
-            self._waiting -= 1
+        async def carried_out() -> Told:
+            self.calls += 1
+            return await act(self._hosted, name, arguments, lambda: "the session is over; stop here")
+
+        return await self._turnstile.through(carried_out)

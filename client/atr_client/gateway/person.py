@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from atr_client.cell.episode_runner import UserMaker
+from atr_client.cell.episode_runner import Users
 from atr_client.gateway.news import News
 from atr_data.constants import ANSWER_TOKEN
 from atr_data.episode import Episode, LearningSession
@@ -119,7 +119,7 @@ class PersonSimulator:
         return SimulatorReply(text, "end" if answer.ends or not text else "continue")
 
 
-def person_users(person: Person, classifier: Classifier) -> UserMaker:
+def person_users(person: Person, classifier: Classifier) -> Users:
     """Makes the user of each learning session from the person."""
     router = offline_router()
 
@@ -127,7 +127,7 @@ def person_users(person: Person, classifier: Classifier) -> UserMaker:
         simulator = PersonSimulator(UserBrief.of(episode, session), person)
         return simulated_user(router, classifier, simulator, episode.rules)
 
-    return make
+    return Users(make, classifier)
 
 
 def brief_text(brief: UserBrief) -> str:

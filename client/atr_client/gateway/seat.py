@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import anyio
 from mcp.types import Tool
 
 from atr_client.cell.cell_memory import layer_of_cell
 from atr_client.gateway.acting import Made, Told, make, outcome, refused
-from atr_client.gateway.control_tools import NEXT, READ, START, STATUS, control_tools, instruction_text
+from atr_client.gateway.control_tools import (
+    NEXT,
+    READ,
+    START,
+    STATUS,
+    control_tools,
+    instruction_text,
+    memory_tools,
+)
 from atr_client.gateway.desk import Desk
 from atr_client.gateway.hosted_session import HostedSession
 from atr_client.gateway.paged_memory import paged
 from atr_client.gateway.person import Person
+from atr_client.gateway.turnstile import Turnstile
 from atr_data.trajectory import Message
-
-MOST_WAITING = 64
-"""Calls that may queue for one session; a flood of them is refused."""
 
 
 class Seat:
@@ -29,10 +34,17 @@ class Seat:
         self._desk = desk
         self._only = only
         self._current: HostedSession | None = None
-        self._lock = anyio.Lock()
+        self._turnstile = Turnstile()
         self._made: Made | None = None
-        self.memory_tools = list(layer_of_cell(desk.cell).listed)
-        self._waiting = 0
+        self._memory_tools = {tool.name: tool for tool in layer_of_cell(desk.cell).listed}
+
+    @property
+    def memory_tools(self) -> list[Tool]:
+        """Those that are known beforehand, and those of a third party's server once a session has them."""
+        asked = self._current.mailbox.asked if self._current else None
+        for tool in memory_tools(asked.tools if asked else ()):
+            self._memory_tools.setdefault(tool.name, tool)
+        return list(self._memory_tools.values())
 
     @property
     def instructions(self) -> str:
@@ -65,24 +77,20 @@ class Seat:
     async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told:
         """One call after the other, in the order in which they came. `longest` is how many characters of
         instructions the caller can take in one result."""
-        if self._waiting >= MOST_WAITING:
-            return refused("too many calls at once; wait for the answers to those before")
-        self._waiting += 1
-        try:
-            async with self._lock:
-                match name:
-                    case _ if name == START and not self.is_single:
-                        return self._start()
-                    case _ if name == NEXT:
-                        return await self._next(longest)
-                    case _ if name == STATUS:
-                        return await self._status(longest, whole=arguments.get("conversation") is True)
-                    case _ if name == READ:
-                        return self._page(arguments.get("page"))
-                    case _:
-                        return await self._act(name, arguments)
-        finally:
-            self._waiting -= 1
+        return await self._turnstile.through(lambda: self._answer(name, arguments, longest))
+
+    async def _answer(self, name: str, arguments: Mapping[str, Any], longest: int | None) -> Told:
+        match name:
+            case _ if name == START and not self.is_single:
+                return self._start()
+            case _ if name == NEXT:
+                return await self._next(longest)
+            case _ if name == STATUS:
+                return await self._status(longest, whole=arguments.get("conversation") is True)
+            case _ if name == READ:
+                return self._page(arguments.get("page"))
+            case _:
+                return await self._act(name, arguments)
 
     def _start(self) -> Told:
         self._desk.start()
@@ -124,11 +132,13 @@ class Seat:
 
     async def resume(self) -> Told:
         """What came of the last call, whoever stopped waiting for it."""
-        async with self._lock:
-            hosted, made = self._current, self._made
-            if hosted is None or made is None:
-                return refused("no call waits for its result")
-            return await outcome(hosted, made, lambda: self._why_over(hosted))
+        return await self._turnstile.after(self._outcome)
+
+    async def _outcome(self) -> Told:
+        hosted, made = self._current, self._made
+        if hosted is None or made is None:
+            return refused("no call waits for its result")
+        return await outcome(hosted, made, lambda: self._why_over(hosted))
 
     async def _status(self, longest: int | None, *, whole: bool) -> Told:
         hosted = self._current

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from mcp.types import Tool
 
-from atr_client.gateway.acting import Told
+from atr_client.gateway.acting import Told, refused
 from atr_client.gateway.person import Person
 
 
@@ -33,3 +33,14 @@ class Place(Protocol):
     async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told: ...
 
     async def resume(self) -> Told: ...
+
+
+class Unaccompanied:
+    """A place whose agent has nobody to ask."""
+
+    @property
+    def person(self) -> Person | None:
+        return None
+
+    async def resume(self) -> Told:
+        return refused("no call waits for its result")

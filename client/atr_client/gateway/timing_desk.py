@@ -36,7 +36,11 @@ class TimingDesk:
 
     def __init__(self, cell: TimingCell) -> None:
         self.cell = replace(
-            cell, agents=self._agents, at_once=1, admit=self._admitted, on_session=self._session_done
+            cell,
+            agents=self._agents,
+            at_once=max(1, len(cell.session_ids)),
+            admit=self._admitted,
+            on_session=self._session_done,
         )
         self._wanted = anyio.Event()
         self._news = News()
@@ -74,18 +78,21 @@ class TimingDesk:
         _log.error("the cell broke off", cell=self.cell.key.cell_id, error=str(outcome))
         return f"{outcome.module} failed" if isinstance(outcome, CellAbort) else "it failed"
 
-    async def next_session(self) -> HostedSession | None:
-        """Begins the next session and returns it once the agent may act; None when there is none left, or
-        `failure` says why."""
+    async def next_session(self, only: str | None = None) -> HostedSession | None:
+        """Begins the next session, or `only` that one, and returns it once the agent may act; None when there
+        is none left, or `failure` says why. Waits while sessions before it are being played."""
         if not self.is_over and not self._wanted.is_set():
             self.failure = None
             self._wanted.set()
         while not self.is_over and self.failure is None:
-            ready = (h for h in self.sessions.values() if h.reached and not h.is_over)
-            if (hosted := next(ready, None)) is not None:
+            candidates = [self.sessions[only]] if only else list(self.sessions.values())
+            fresh = (h for h in candidates if h.reached and not h.is_over and not h.is_running)
+            if (hosted := next(fresh, None)) is not None:
                 hosted.admit(self.cell.settings.limits.timeout)
                 await hosted.mailbox.settled()
                 return hosted
+            if not any(not h.is_over and not h.is_running for h in candidates):
+                return None
             await self._news.wait()
         return None
 

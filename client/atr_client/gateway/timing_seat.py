@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import anyio
 from mcp.types import Tool
 
 from atr_client.gateway.acting import Told, act, refused
 from atr_client.gateway.control_tools import NEXT, STATUS, control_tools, instruction_text
-from atr_client.gateway.gateway_host import SCORING_SECONDS
+from atr_client.gateway.gateway_host import Door
 from atr_client.gateway.gateway_server import build_gateway_server
 from atr_client.gateway.hosted_session import HostedSession
-from atr_client.gateway.seat import MOST_WAITING
+from atr_client.gateway.served_place import Unaccompanied
 from atr_client.gateway.timing_desk import TimingDesk
-from atr_client.timing.note_tool import FINISH_DAY_SPEC, REMEMBER_SPEC
-from atr_servers.hosts.stdio import serve_stdio
+from atr_client.gateway.turnstile import Turnstile
+from atr_client.timing.note_tool import FINISH_DAY_SPEC, REMEMBER_SPEC, writes_by_tools
+from atr_client.timing.timing_cell import TimingCell
 from atr_servers.timing.tools import TOOLS
 from atr_servers.workstream import describe_workstream_tool
 
 
-class TimingSeat:
-    """Whoever holds it plays one session at a time, call by call; it outlives every connection."""
+class TimingSeat(Unaccompanied):
+    """Whoever holds it plays one session at a time, call by call; it outlives every connection. `only` binds
+    it to one sitting."""
 
-    def __init__(self, desk: TimingDesk) -> None:
+    def __init__(self, desk: TimingDesk, only: str | None = None) -> None:
         self._desk = desk
+        self._only = only
         self._current: HostedSession | None = None
-        self._lock = anyio.Lock()
-        self._waiting = 0
+        self._turnstile = Turnstile()
 
     @property
     def instructions(self) -> str:
@@ -44,13 +45,6 @@ class TimingSeat:
         """What the track remembers with is among `control_tools`."""
         return []
 
-    @property
-    def person(self) -> None:
-        return None
-
-    async def resume(self) -> Told:
-        return refused("no call waits for its result")
-
     def control_tools(self, *, everything: bool) -> list[Tool]:
         memory = self._desk.cell.settings.memory
         listed = control_tools(single=True, pages=False)
@@ -59,38 +53,29 @@ class TimingSeat:
             for name, tool in TOOLS.items()
             if tool.mode in (None, memory)
         ]
-        notes = (REMEMBER_SPEC, FINISH_DAY_SPEC) if self._desk.cell.settings.keeps_notes else ()
-        listed += [
-            Tool(name=spec.name, description=spec.description, input_schema=dict(spec.input_schema))
-            for spec in notes
-        ]
-        return listed
+        return [*listed, *(_note_tools(self._desk.cell) if self._desk.cell.settings.keeps_notes else ())]
 
     def note(self, client: Mapping[str, str]) -> None:
         self._desk.note(client)
 
     async def call(self, name: str, arguments: Mapping[str, Any], longest: int | None = None) -> Told:
         """One call after the other, in the order in which they came."""
-        if self._waiting >= MOST_WAITING:
-            return refused("too many calls at once; wait for the answers to those before")
-        self._waiting += 1
-        try:
-            async with self._lock:
-                if name == NEXT:
-                    return await self._next()
-                if name == STATUS:
-                    return Told.of(self._status())
-                if self._current is None:
-                    return refused(f"{name} cannot be called: no session is running; call {NEXT} first")
-                hosted = self._current
-                return await act(hosted, name, arguments, lambda: self._why_over(hosted))
-        finally:
-            self._waiting -= 1
+        return await self._turnstile.through(lambda: self._answer(name, arguments))
+
+    async def _answer(self, name: str, arguments: Mapping[str, Any]) -> Told:
+        if name == NEXT:
+            return await self._next()
+        if name == STATUS:
+            return Told.of(self._status())
+        if self._current is None:
+            return refused(f"{name} cannot be called: no session is running; call {NEXT} first")
+        hosted = self._current
+        return await act(hosted, name, arguments, lambda: self._why_over(hosted))
 
     async def _next(self) -> Told:
         if self._current and self._current.is_running:
             return refused(f"{self._current.name} is still running; see {STATUS}")
-        hosted = await self._desk.next_session()
+        hosted = await self._desk.next_session(self._only)
         if hosted is None:
             if self._desk.failure is not None:
                 return refused(f"the session broke off ({self._desk.failure}); call {NEXT} to play it again")
@@ -124,11 +109,20 @@ class TimingSeat:
         return {"sessions": len(sessions), "over": sum(hosted.is_over for hosted in sessions)}
 
 
-async def serve_timing_at_stdio(desk: TimingDesk) -> None:
-    """One agent plays the cell until standard input ends."""
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(desk.run)
-        await serve_stdio(build_gateway_server(TimingSeat(desk), all_tools=False))
-        with anyio.move_on_after(SCORING_SECONDS):
-            await desk.scored()
-        tasks.cancel_scope.cancel()
+def _note_tools(cell: TimingCell) -> list[Tool]:
+    """What an agent keeps notes with, by hand or by the memory's own tools."""
+    specs = [FINISH_DAY_SPEC] if writes_by_tools(cell.layer) else [REMEMBER_SPEC, FINISH_DAY_SPEC]
+    own = [
+        Tool(name=spec.name, description=spec.description, input_schema=dict(spec.input_schema))
+        for spec in specs
+    ]
+    return [*own, *cell.layer.listed]
+
+
+def timing_doors(desk: TimingDesk) -> Iterator[Door]:
+    """The servers of one user by name: that of all sessions, then one for each sitting. Where notes are
+    carried from one to the next, nobody goes out of turn, and there is the first alone."""
+    yield desk.cell.key.cell_id, build_gateway_server(TimingSeat(desk), all_tools=False)
+    if not desk.cell.settings.keeps_notes:
+        for session_id, hosted in desk.sessions.items():
+            yield f"  {hosted.name}", build_gateway_server(TimingSeat(desk, session_id), all_tools=False)

@@ -73,9 +73,7 @@ def unpack(content: bytes, folder: Path, where: str) -> None:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             archive.extractall(folder)
     except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        raise StoreFault(
-            f"{where}: is no whole archive of a cell ({error}); --fresh starts it over"
-        ) from error
+        raise StoreFault(f"{where}: no whole archive of a cell ({error}); --fresh starts it over") from error
 
 
 def _files(folder: CellFolder) -> Iterator[Path]:

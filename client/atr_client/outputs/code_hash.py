@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import cast
 
 SESSION_CODE: Mapping[str, Sequence[str]] = {
@@ -23,6 +24,9 @@ SESSION_CODE: Mapping[str, Sequence[str]] = {
     "atr_client": ("session", "cell", "agents", "models", "gateway"),
 }
 """Per package the folders and files at its top that count; `*` is all of them but those behind a `!`."""
+
+_PARSING = Lock()
+"""CPython 3.11 counts how deep it is in a tree for all threads together, and fails when two parse at once."""
 
 _NOT_CODE = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 _SHOWN_TO_MODELS = ("Model", "Arguments")
@@ -72,7 +76,9 @@ def normal_form(source: str) -> str:
     format specifications with an empty text.
     """
     parts: list[str] = []
-    _write(ast.parse(source), parts)
+    with _PARSING:
+        tree = ast.parse(source)
+    _write(tree, parts)
     return "".join(parts)
 
 

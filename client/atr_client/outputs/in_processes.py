@@ -19,6 +19,9 @@ from atr_client.outputs.layout import CellFolder
 
 ResultT = TypeVar("ResultT")
 
+RARELY = 100_000
+"""Objects made, beyond those let go, before a search for cycles, of which cells leave next to none."""
+
 FEWEST_CELLS = 16
 """With fewer, more processes cost more than they bring."""
 
@@ -35,12 +38,15 @@ def in_processes(work: Callable[[CellFolder], ResultT], cells: Sequence[CellFold
         return [work(cell) for cell in cells]
     parts = [list(part) for _, part in groupby(cells, key=lambda cell: cell.path.parent.parent)]
     gc.freeze()  # what stands now is not looked through again in each process
+    thresholds = gc.get_threshold()
+    gc.set_threshold(RARELY, *thresholds[1:])
     try:
         with ProcessPoolExecutor(count, multiprocessing.get_context("fork")) as pool:
             done = list(pool.map(partial(_each, work), parts))
     except BrokenProcessPool as error:
         raise CellError("a process died before it was done with its cells") from error
     finally:
+        gc.set_threshold(*thresholds)
         gc.unfreeze()
     return [result for part in done for result in part]
 

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from atr_client.outputs.code_hash import code_hash
 from atr_client.session.prompting import prompt_hashes
 from atr_data.episode import Episode
+from atr_data.json_text import episode_json
 from atr_evaluator import SCORER_VERSION
 from atr_ontology import load_ontology, schema_hash
 
@@ -57,4 +58,4 @@ def packages() -> dict[str, str]:
 
 def episode_sha256(episode: Episode) -> str:
     """Digest of an episode's content: the file's formatting and unknown keys do not matter."""
-    return hashlib.sha256(episode.model_dump_json().encode()).hexdigest()
+    return hashlib.sha256(episode_json(episode)).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from atr_client.outputs.layout import CellFolder
@@ -23,10 +24,14 @@ def put_footer(path: Path, footer: str) -> None:
     when it ends so already."""
     wanted = f"\n{footer}".encode()
     with naming(path), path.open("r+b", buffering=0) as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, stream.tell() - len(wanted)))
+        if stream.read() == wanted:
+            return
+        stream.seek(0)
         text = stream.read()
         earlier = text.rfind(f"\n{FOOTER_TITLE}\n".encode())
         kept = len(text) if earlier < 0 else earlier
-        if text[kept:] != wanted:
-            stream.seek(kept)
-            stream.truncate()
-            stream.write(wanted)
+        stream.seek(kept)
+        stream.truncate()
+        stream.write(wanted)

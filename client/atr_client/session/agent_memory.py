@@ -60,7 +60,8 @@ class SessionMemory:
 
 @dataclass(slots=True)
 class AgentMemory:
-    """An opened memory; `answers` are what its tools have said. Raises CellAbort when the memory fails, which
+    """An opened memory; `answers` are what its tools have said; a refusal repeats what was
+    asked, and is none. Raises CellAbort when the memory fails, which
     is never the agent's failure."""
 
     seen: SessionMemory
@@ -131,7 +132,8 @@ class AgentMemory:
 
     def _record(self, call: ToolCall, turn_idx: int, outcome: ToolOutcome, started: float) -> None:
         seconds = time.perf_counter() - started
-        self.answers.append(outcome.content)
+        if not outcome.is_error:
+            self.answers.append(outcome.content)
         self.use.tool_calls += 1
         self.use.returned_characters += len(outcome.content)
         self.use.seconds += seconds

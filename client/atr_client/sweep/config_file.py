@@ -45,7 +45,7 @@ def load_config(
     Raises ConfigError in one line: which file, which key, and why.
     """
     if track_of(name) == "timing":
-        raise ConfigError(f"{name}: track: timing is played by `atr-client run` alone")
+        raise ConfigError(f"{name}: track: timing does not go with this command")
     return read_config(RunConfig, name, changes, environment)
 
 
@@ -172,16 +172,16 @@ def _variable(found: re.Match[str], way: tuple[str, ...], environment: Mapping[s
 
 
 def first_problem(error: ValidationError, root: type[BaseModel] = RunConfig) -> str:
-    """`key: reason` for the first of what is wrong, and how much more there is; `root` is what was read."""
+    """`key: reason` for the first of what is wrong, and how much more there is; the reason alone when it is
+    about several keys at the top. `root` is what was read."""
     problems = error.errors()
     problem = problems[0]
-    *parents, wrong = problem["loc"]
-    key = ".".join(str(part) for part in problem["loc"])
+    way = problem["loc"]
     reason = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
-        reason = f"unknown key{suggestion(str(wrong), _keys_at(parents, root))}"
+        reason = f"unknown key{suggestion(str(way[-1]), _keys_at(list(way[:-1]), root))}"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{key}: {reason}{more}"
+    return ": ".join(filter(None, (".".join(map(str, way)), f"{reason}{more}")))
 
 
 def _keys_at(parents: list[Any], root: type[BaseModel]) -> list[str]:

@@ -55,6 +55,15 @@ def connected(address: str) -> Generator[Any]:
         yield client
 
 
+def described(client: Any) -> str:
+    """What a cluster has, in a line."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    threads = sum(worker["nthreads"] for worker in workers.values())
+    if not workers:
+        return "a cluster without a worker; cells begin as soon as one comes"
+    return f"a cluster of {len(workers)} workers with {threads} threads in all"
+
+
 @dataclass(slots=True)
 class ClusterSweep:
     """`order_of` describes a cell to a worker; `earlier_usd` is what the sweep has cost before, None when its
@@ -77,7 +86,7 @@ class ClusterSweep:
         """Raises KeyboardInterrupt when somebody asks to stop: workers have let go of their cells then."""
         news = News(self.queue, {cell.key.cell_id: cell for cell in self.cells}, progress, report, show)
         self.client.subscribe_topic(self.channel, self._hear)
-        show(self._greeting())
+        show(described(self.client))
         spent = _Spent(self.client, self.channel, self.earlier_usd)
         with asked_to_stop():
             try:
@@ -92,13 +101,6 @@ class ClusterSweep:
                 spent.close()
         for cell_id in list(self.futures):
             news.lost(cell_id, self.gone or "")
-
-    def _greeting(self) -> str:
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        threads = sum(worker["nthreads"] for worker in workers.values())
-        if not workers:
-            return "the cluster has no worker yet; the sweep goes on as soon as one comes"
-        return f"a cluster of {len(workers)} workers with {threads} threads in all"
 
     def _hear(self, event: tuple[float, bytes]) -> None:
         self.inbox.put(pickle.loads(event[1]))

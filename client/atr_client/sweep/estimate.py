@@ -96,9 +96,9 @@ class Measured:
         ):
             if found := self.sums.get(like):
                 count, total = found
-                return _scaled(total, sessions / count), source
+                return scaled(total, sessions / count), source
         name = "oracle" if kind == "test" and VARIANTS[variant].is_oracle else kind
-        return _scaled(DEFAULTS[name, role], sessions), "defaults"
+        return scaled(DEFAULTS[name, role], sessions), "defaults"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +169,17 @@ def _estimate(cells: Sequence[CellOutlook], roles: Mapping[Role, RemoteSpec], me
     for model, kind, role, sessions in parts:
         if sessions:
             usage, source = measured.usage(model_id, variant, kind, role, sessions)
-            usages.append(_priced(usage, model))
+            usages.append(priced(usage, model))
             sources[f"{kind} {role}" if role == "agent" else role] = source
     total = sum(usages, Usage())
     return Estimate(model_id, variant, learning + tests, total, sources)
 
 
-def _scaled(usage: Usage, factor: float) -> Usage:
+def scaled(usage: Usage, factor: float) -> Usage:
+    """So many times the counts, without a cost."""
     return Usage(**{name: round(count * factor) for name, count in usage.counters().items()})
 
 
-def _priced(usage: Usage, model: RemoteModel) -> Usage:
+def priced(usage: Usage, model: RemoteModel) -> Usage:
+    """The same counts at the model's price; at none where that is unknown."""
     return Usage(**usage.counters(), cost_usd=cost_of(usage, model))

@@ -9,7 +9,6 @@ from functools import partial
 import anyio
 
 from atr_client.cell.definition import Cell
-from atr_client.cell.isolation import outcome_of
 from atr_client.cell.progress import Progress
 from atr_client.sweep.cell_order import CellOrder
 from atr_client.sweep.cell_queue import CellQueue
@@ -18,7 +17,7 @@ from atr_client.sweep.config import RunConfig
 from atr_client.sweep.dask_sweep import ClusterSweep, connected
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.processes import Workers, process_count
-from atr_client.sweep.stop_signals import Told, cancel_on_signal
+from atr_client.sweep.stop_signals import until_told
 from atr_client.sweep.sweep_runner import SweepReport, run_sweep
 
 Play = Callable[[Progress, SweepReport, Callable[[str], None]], None]
@@ -67,18 +66,9 @@ async def _sweep(
     cells: Sequence[Cell], at_once: int, progress: Progress, report: SweepReport, clients: ModelClients
 ) -> None:
     clients.notices.show = progress.model_waits
-    told = Told()
 
     async def run() -> None:
         async with clients:
             await run_sweep(cells, at_once=at_once, progress=progress, report=report)
 
-    outcome: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
-        outcome = await outcome_of(run)
-        tasks.cancel_scope.cancel()
-    if told.signal is not None:
-        raise KeyboardInterrupt
-    if outcome is not None:
-        raise outcome
+    await until_told(run)

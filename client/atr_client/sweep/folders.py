@@ -7,14 +7,17 @@ import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from atr_client.errors import ConfigError
-from atr_client.outputs.stores import Store, place_of
+from atr_client.outputs.stores import Store, is_address, place_of
 from atr_client.sweep.config import RunConfig
 from atr_data import packaged_episodes_dir
 
 EPISODES_VARIABLE = "ATR_EPISODES"
 OUTPUTS_VARIABLE = "ATR_OUTPUTS_ROOT"
+
+_NO_STORE = "the address of a store is for atr-client run on episodes; name a folder"
 
 
 def episodes_folder(
@@ -35,21 +38,29 @@ def episodes_folder(
     return packaged_episodes_dir()
 
 
+class _Writes(Protocol):
+    """A configuration of either track."""
+
+    @property
+    def outputs(self) -> Path | str: ...
+
+
 def outputs_place(
-    config: RunConfig, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
+    config: _Writes, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path | Store:
     """The option, else ATR_OUTPUTS_ROOT, else the configuration: a folder, or a store at an address. Raises
     ConfigError for an address that is none."""
-    return option or place_of(environment.get(OUTPUTS_VARIABLE) or config.outputs)
+    return option or place_of(environment.get(OUTPUTS_VARIABLE) or str(config.outputs))
 
 
 def outputs_root(
-    config: RunConfig, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
+    config: _Writes, option: Path | Store | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path:
     """The same for a command that needs a folder. Raises ConfigError for another address."""
     place = outputs_place(config, option, environment)
     if isinstance(place, Store):
-        raise ConfigError(f"outputs {place.address}: an address is for atr-client run; name a folder")
+        raise ConfigError(f"outputs {place.address}: {_NO_STORE}")
+    _refuse_address(place)
     return place
 
 
@@ -69,9 +80,16 @@ def check_writable(root: Path | Store) -> None:
     if isinstance(root, Store):
         root.check()
         return
+    _refuse_address(root)
     try:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=root, prefix=".write-test-"):
             pass
     except OSError as error:
         raise ConfigError(f"outputs folder {root} cannot be written to: {error.strerror}") from error
+
+
+def _refuse_address(folder: Path) -> None:
+    """One that was read as a path would become a folder called `s3:`."""
+    if is_address(str(folder)):
+        raise ConfigError(f"outputs {folder}: {_NO_STORE}")

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
+from atr_client.cell.cell_runner import is_busy
 from atr_client.cell.isolation import outcome_of
 from atr_client.logs import terminal_log
 from atr_client.models.meter import Meter
+from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import CellName, failed_row
 from atr_client.sweep.cell_order import CellOrder
 from atr_client.sweep.commands import CommandPlayers
@@ -20,6 +23,9 @@ from atr_client.sweep.worker_news import TellingProgress
 
 LOOK_SECONDS = 0.5
 """Between two looks at whether the cell is wanted, and at what the rest of the sweep has cost."""
+
+LET_GO_SECONDS = 120.0
+"""Longer than what the lease of a lock lasts on NFS."""
 
 
 async def play_order(
@@ -42,6 +48,7 @@ async def play_order(
         with terminal_log(progress.line), ExitStack() as stack:
             await spending.look()
             cell = order.cell(stack, clients, commands)
+            await _let_go(cell.folder)
             async with clients:
                 await row_of(cell, progress)
 
@@ -65,6 +72,14 @@ class _Elsewhere:
             now = await anyio.to_thread.run_sync(self._dollars)
             self._meter.dollars += now - self._known
             self._known = now
+
+
+async def _let_go(folder: CellFolder) -> None:
+    """Waits for another process to let go of the cell: a worker that lost the cluster had it before, or its
+    machine went away and a network's file system has not noticed yet."""
+    with anyio.move_on_after(LET_GO_SECONDS):
+        while await anyio.to_thread.run_sync(is_busy, folder):
+            await anyio.lowlevel.checkpoint()
 
 
 async def _watch(scope: anyio.CancelScope, wanted: Callable[[], bool], spending: _Elsewhere) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from atr_client.cell.episode_runner import UserMaker, offline_users
+from atr_client.cell.episode_runner import UserMaker, Users, offline_users
 from atr_client.errors import ConfigError
 from atr_client.models.recording import CallSite
 from atr_client.models.remote import RemoteRole
@@ -23,11 +23,15 @@ from atr_user_sim import (
 )
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_encoder
-from atr_user_sim.offline.encoder import Encoder
 from atr_user_sim.offline.figures import offline_user_record
+from atr_user_sim.offline.minilm import TextEncoder
+
+_OF_THE_MEMORY = "memory"
+"""Under which session stand recorded calls in which the Classifier judges a memory: of a cell, not of one
+session, as each sentence is judged once."""
 
 
-def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> UserMaker:
+def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: str) -> Users:
     """Makes the user of each learning session of one cell from models; `scope` is the cell's id."""
 
     def make(episode: Episode, session: LearningSession) -> SimulatedUser:
@@ -41,10 +45,11 @@ def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: 
             episode.rules,
         )
 
-    return make
+    site = CallSite(scope, _OF_THE_MEMORY, "classifier")
+    return Users(make, ModelClassifier(RemoteRole(clients.client(specs["classifier"]), site)))
 
 
-def chosen_encoder(comparison: TextComparison) -> Encoder | None:
+def chosen_encoder(comparison: TextComparison) -> TextEncoder | None:
     """Raises ConfigError when the package that it needs is not installed."""
     try:
         return offline_encoder(comparison)

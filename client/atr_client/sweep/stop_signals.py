@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
 import anyio
+
+from atr_client.cell.isolation import outcome_of
 
 STOPPING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -31,6 +33,19 @@ async def cancel_on_signal(scope: anyio.CancelScope, told: Told) -> None:
             told.signal = received
             scope.cancel()
             return
+
+
+async def until_told(run: Callable[[], Awaitable[None]]) -> None:
+    """Runs, and raises what that raised; KeyboardInterrupt when a signal asked to stop before."""
+    told, outcome = Told(), None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(cancel_on_signal, tasks.cancel_scope, told)
+        outcome = await outcome_of(run)
+        tasks.cancel_scope.cancel()
+    if told.signal is not None:
+        raise KeyboardInterrupt
+    if isinstance(outcome, Exception):
+        raise outcome
 
 
 @contextmanager

@@ -139,15 +139,13 @@ def bring_finished(cells: Sequence[Cell], report: SweepReport) -> None:
 
 def write_summary(
     root: Path, report: SweepReport, args: Mapping[str, Any], store: Store | None = None
-) -> Path | str:
-    """Writes `_summary/runner_<UTC>.json` below the outputs root, and into the store where there is one.
-    Returns where it is."""
-    rows = report.sorted_rows
-    if store:
-        places: dict[str, Row] = {
-            cell_id: {"runs_dir": store.at(cell_id + FINISHED)} for cell_id in report.rows
-        }
-        rows = [{**row, **places[row["cell_id"]]} if row["ok"] else row for row in rows]
+) -> Path:
+    """Writes `_summary/runner_<UTC>.json` below the outputs root and returns its path. `store` is where the
+    cells are kept, when that is elsewhere."""
+    rows = [dict(row) for row in report.sorted_rows]
+    for row in rows:
+        if store and row["ok"]:
+            row["runs_dir"] = store.at(row["cell_id"] + FINISHED)
     stamp = utc_stamp()
     path = summary_path(root, "runner", stamp)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,10 +162,12 @@ def write_summary(
         "incomplete_cells": report.unfinished,
         "stopped": report.stopped,
     }
-    text = indented_json(document)
-    write_atomic(path, text)
-    if store is None:
-        return path
+    write_atomic(path, indented_json(document))
+    return path
+
+
+def keep_summary(path: Path, store: Store) -> str:
+    """Puts a summary into a store, under a name that no other run takes. Returns its address."""
     name = f"{SUMMARY_FOLDER}/{path.stem}-{uuid.uuid4().hex[:8]}.json"
-    store.put(name, text.encode())
+    store.put(name, path.read_bytes())
     return store.at(name)

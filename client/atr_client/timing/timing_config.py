@@ -55,6 +55,9 @@ def _several(value: Any) -> Any:
     return cast(Any, value) if isinstance(value, list) else [value]
 
 
+_Mode = MemoryMode | bool
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -95,20 +98,43 @@ class TimingConfig(_Section):
     set: SetConfig = SetConfig()
     models: list[ModelName] = Field(min_length=1)
     memory: Annotated[
-        list[Annotated[MemoryMode, BeforeValidator(on_off)]], BeforeValidator(_several), Field(min_length=1)
+        list[Annotated[MemoryMode, BeforeValidator(on_off)]],
+        BeforeValidator(_several, json_schema_input_type=_Mode | list[_Mode]),
+        Field(min_length=1),
     ] = ["off"]
     history_window_s: Annotated[
-        list[Annotated[int, AfterValidator(_window)]], BeforeValidator(_several), Field(min_length=1)
+        list[Annotated[int, AfterValidator(_window)]],
+        BeforeValidator(_several, json_schema_input_type=int | list[int]),
+        Field(min_length=1),
     ] = [DEFAULT_WINDOW]
     observation: Observation = "text"
     turn_budget: int = Field(default=8, ge=1)
     false_alarm_cost: float = Field(default=0.5, ge=0)
     memory_layer: Annotated[str, AfterValidator(_layer)] = "context"
-    reasoning: Annotated[Reasoning | None, BeforeValidator(on_off)] = "on"
+    reasoning: Annotated[
+        Reasoning | None, BeforeValidator(on_off, json_schema_input_type=Reasoning | bool | None)
+    ] = "on"
     registry: Catalogue = Catalogue()
     limits: LimitConfig = LimitConfig()
     outputs: Place = Path("outputs")
     smoke: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_this_track(cls, values: Any) -> Any:
+        given = cast("dict[str, Any]", values) if isinstance(values, dict) else {}
+        for key in ("processes", "executor", "cluster"):
+            if key in given:
+                raise ValueError(
+                    f"{key} is for episodes; this track plays limits.cells at once in one process"
+                )
+        return cast(Any, values)
+
+    @model_validator(mode="after")
+    def _one_budget(self) -> TimingConfig:
+        if "max_steps" in self.limits.model_fields_set:
+            raise ValueError("limits.max_steps is for episodes; turn_budget limits the replies per decision")
+        return self
 
     @property
     def rules(self) -> TimingRules:
@@ -119,3 +145,8 @@ def load_timing_config(name: str | os.PathLike[str], changes: Sequence[str] = ()
     """By path, or by the name of one that ships with the package; `changes` as for `load_config`. Raises
     ConfigError in one line."""
     return read_config(TimingConfig, name, changes)
+
+
+def timing_schema() -> dict[str, Any]:
+    """The JSON Schema of such a configuration."""
+    return TimingConfig.model_json_schema()

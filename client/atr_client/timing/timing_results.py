@@ -16,7 +16,9 @@ from atr_client.timing.table import ResultTable, sitting_table, snapshot_table
 from atr_client.timing.timing_files import TOP, TimingFolder, TimingKey
 from atr_client.timing.timing_set import TimingSet
 from atr_data import DataError
+from atr_data.reading import read_text
 from atr_data.timing.decisions import SittingLog
+from atr_data.timing.events import StreamHeader
 from atr_data.timing.set_folder import UserFiles
 from atr_evaluator.timing import TimingRules, UserPlay
 
@@ -56,6 +58,17 @@ def stored_cells(root: Path) -> list[StoredCell]:
     """The cells below an outputs folder, in order of their paths."""
     paths = sorted((root / TOP).rglob("timing_manifest.json"))
     return [cell for cell in map(_stored, (TimingFolder(path.parent) for path in paths)) if cell]
+
+
+def planned_sessions(cell: StoredCell) -> int:
+    """How many sessions a cell has, by the head of the stream that it plays; 0 where that cannot be read."""
+    try:
+        lines = read_text(cell.set_folder / f"{cell.key.user_id}.stream.jsonl").splitlines()
+        header = StreamHeader.model_validate_json(lines[0] if lines else "")
+    except (DataError, ValidationError):
+        return 0
+    days = header.source.parameters.get("history_days") if cell.key.layer else 0
+    return len(header.sittings) + (days if isinstance(days, int) else 0)
 
 
 def conditions(

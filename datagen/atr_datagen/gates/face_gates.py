@@ -45,10 +45,11 @@ def face_gates(compiled: Sequence[Compiled], seed: int) -> list[GateResult]:
     tests = [(c, test) for c in compiled for test in c.tests]
     ids = [(c, test) for c, test in tests if test.rule.type == "param_id"]
     learning = [(c, session) for c in compiled for session in c.learning]
-    faced = [(c, faces) for c in compiled for faces in on_each_face(c, seed)]
+    on_faces = [(c, on_each_face(c, seed)) for c in compiled]
+    faced = [(c, faces, all_faces[0]) for c, all_faces in on_faces for faces in all_faces]
     cases = [
         (faces, case)
-        for _, faces in faced
+        for _, faces, _ in faced
         for case in on_episodes.cases([Episode.model_validate(faces.episode)])
     ]
 
@@ -64,7 +65,7 @@ def face_gates(compiled: Sequence[Compiled], seed: int) -> list[GateResult]:
         gate("S6 rule not told", ((c, rule_not_told(session, c)) for c, session in learning)),
         gate("S6 no face inside", ((c, no_face_inside(session, c)) for c, session in learning)),
         gate("F2 face not betrayed", ((c, face_betrayed(test)) for c, test in tests)),
-        gate("F2 faces alone differ", ((c, _alike(faces, on_each_face(c, seed)[0])) for c, faces in faced)),
+        gate("F2 faces alone differ", ((c, _alike(faces, first)) for c, faces, first in faced)),
         gate("F4 sibling pinned", ((c, sibling_pinned(t, c)) for c, t in tests if t.rule.type == "confirm")),
         gate("question lines", ((c, questions_written(t.rule, _index(t.path))) for c, t in tests)),
         per_case("pool size", on_episodes.pool_size, "param_id"),

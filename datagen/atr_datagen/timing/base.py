@@ -34,9 +34,14 @@ class Base:
     topics: tuple[str, ...]
 
 
+def user_name(number: int) -> str:
+    """Of a generated set; users are counted from 0."""
+    return f"u{number:03d}"
+
+
 def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
     """The same for every salt."""
-    user_id = f"u{number:03d}"
+    user_id = user_name(number)
     desk, world = _settle(settings, lexicon, user_id)
     clock = stream_of_chance("clock", settings.seed, user_id)
     plan = stream_of_chance("scenes", settings.seed, user_id)

@@ -15,6 +15,7 @@ from atr_data.reading import read_text
 from atr_data.timing.events import AppCategory
 from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
+from atr_datagen.timing.blanks import FACT, QUERY, SCENE, THREAD, check_blanks, check_work
 from atr_datagen.timing.settings import PUBLIC_SALT
 from atr_datagen.timing.threads import Thread, read_threads
 
@@ -75,9 +76,13 @@ def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
     for section in (*wanted, "things", "projects", "topics", "injections"):
         if not files["work"].get(section):
             raise TimingError("bad_config", f"no [{section}]", path=folder / "work.txt")
+    check_work(folder / "work.txt", files["work"])
     for section in (*INTENTS, "follow_up"):
         if not files["queries"].get(section):
             raise TimingError("bad_config", f"no queries for {section}", path=folder / "queries.txt")
+        check_blanks(folder / "queries.txt", section, files["queries"][section], QUERY)
+    for section, lines in files["threads"].items():
+        check_blanks(folder / "threads.txt", section, lines, THREAD)
     return Lexicon(wordings, kinds, files["queries"], files["work"], read_threads(files["threads"]))
 
 
@@ -128,6 +133,8 @@ def _kind(folder: Path, name: str, lines: tuple[str, ...], wordings: Mapping[str
         raise TimingError("bad_config", f"[{name}] needs two attributes that have wordings", path=path)
     if len(set(intents)) != INTENTS_PER_KIND or not set(intents) <= set(INTENTS):
         raise TimingError("bad_config", f"[{name}] needs {INTENTS_PER_KIND} known intents", path=path)
+    check_blanks(path, name, (*fields["say"], *fields["tell"]), SCENE)
+    check_blanks(path, name, fields["fact"], FACT)
     return Kind(
         name=name,
         attributes=attributes,

@@ -106,8 +106,8 @@ def share(
     confirms = confirming or player.confirming
     for persona, own in table.by_persona.items():
         rank = player.trained(table.others(persona))
-        for choice in own:
-            picked = _best(rank(choice), choice, f"{salt}|{player.name}")
+        for choice, preference in zip(own, rank(own), strict=True):
+            picked = _best(preference, choice, f"{salt}|{player.name}")
             hits.append(passes(choice, picked, confirming=confirms, spraying=spraying))
     return sum(hits) / len(hits)
 

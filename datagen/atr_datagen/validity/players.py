@@ -17,7 +17,7 @@ from atr_datagen.validity.policies import HISTORY, policy_values
 
 Preference = Sequence[float]
 """Per option; the highest is taken, and of several any."""
-Ranker = Callable[[Choice], Preference]
+Ranker = Callable[[Sequence[Choice]], Sequence[Preference]]
 Policies = Mapping[str, Sequence[float | None]]
 
 
@@ -32,6 +32,10 @@ class Player(Protocol):
     def confirming(self) -> bool: ...
 
     def trained(self, peers: Sequence[Choice]) -> Ranker: ...
+
+
+def one_by_one(rank: Callable[[Choice], Preference]) -> Ranker:
+    return lambda choices: [rank(choice) for choice in choices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Memoriser:
             known = self.golds.get(choice.case.rule.rule_id, frozenset())
             return [float(option.value in known) for option in choice.options]
 
-        return rank
+        return one_by_one(rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class First:
     confirming: bool = False
 
     def trained(self, peers: Sequence[Choice]) -> Ranker:
-        return _obvious
+        return one_by_one(_obvious)
 
 
 def _obvious(choice: Choice) -> Preference:
@@ -89,7 +93,7 @@ class Anything:
     confirming: bool = False
 
     def trained(self, peers: Sequence[Choice]) -> Ranker:
-        return lambda choice: [0.0] * len(choice.options)
+        return one_by_one(lambda choice: [0.0] * len(choice.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class LimitTwin:
             references = [option.reference for option in choice.options if option.reference]
             return twin_scores(choice.case.test.instruction, references)
 
-        return rank
+        return one_by_one(rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ class Yardstick:
             seen = _golds(peer for peer in closed[kind] if group(peer.case) == group(choice.case))
             return [signs[kind] * seen[option.value] for option in choice.options]
 
-        return rank
+        return one_by_one(rank)
 
     def _policies(self, choice: Choice) -> Policies:
         rule_id = choice.case.rule.rule_id

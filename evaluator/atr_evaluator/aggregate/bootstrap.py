@@ -6,11 +6,12 @@ number of personas are made once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, reduce
 from math import floor, nan
-from operator import add
+from operator import add, itemgetter
 from random import Random
+from typing import cast
 
 RESAMPLES, ALPHA = 1000, 0.05
 _SEED = 42
@@ -37,6 +38,17 @@ def draws(clusters: int, resamples: int = RESAMPLES) -> tuple[tuple[int, ...], .
     return tuple(tuple(one() for _ in range(clusters)) for _ in range(resamples))
 
 
+_Picker = Callable[[Sequence[float]], Sequence[float]]
+
+
+@cache
+def _pickers(clusters: int, resamples: int) -> tuple[_Picker, ...]:
+    """The draws as functions from the values of all clusters to those drawn; of one cluster there is one."""
+    if clusters == 1:
+        return (tuple,) * resamples
+    return tuple(cast(_Picker, itemgetter(*drawn)) for drawn in draws(clusters, resamples))
+
+
 def mean(values: Sequence[float]) -> float:
     """The plain left-to-right mean: `sum` compensates in newer interpreters, which moves the last digit."""
     return reduce(add, values, 0.0) / len(values)
@@ -54,10 +66,9 @@ def share_interval(clusters: Sequence[tuple[float, float]], resamples: int = RES
     without any whole are left out; NaN, NaN where nothing is left."""
     found: list[float] = []
     parts, wholes = [part for part, _ in clusters], [whole for _, whole in clusters]
-    for drawn in draws(len(clusters), resamples) if clusters else ():
-        whole = sum(map(wholes.__getitem__, drawn))
-        if whole:
-            found.append(sum(map(parts.__getitem__, drawn)) / whole)
+    for picked in _pickers(len(clusters), resamples) if clusters else ():
+        if whole := sum(picked(wholes)):
+            found.append(sum(picked(parts)) / whole)
     return percentiles(found) if found else NO_INTERVAL
 
 

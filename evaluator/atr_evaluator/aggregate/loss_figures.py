@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from atr_evaluator.aggregate.figures import Figure, FigureTable, share
+from atr_evaluator.aggregate.memory_figures import RETAINED_NOTE, retained_figures
 from atr_evaluator.aggregate.settings import Group, Setting
 from atr_evaluator.losses import LOSS_CLASSES, LossClass
 
@@ -16,7 +17,8 @@ _CLASSES_NOTE = tuple(f"{name}: {meaning}" for name, meaning in LOSS_CLASSES.ite
 
 
 def loss_table(found: Sequence[Group]) -> FigureTable:
-    """Shares of all tests; the classes of a column sum to 100. Classes that do not occur are left out."""
+    """Shares of all tests; the classes of a column sum to 100. Classes that do not occur are left out. After
+    them what the memory kept of the rules that were heard."""
     occurring: set[LossClass] = {name for group in found for name in _counts(group)}
     figures = [figure for group in found for figure in _group(group, occurring)]
     notes = [note for name, note in zip(LOSS_CLASSES, _CLASSES_NOTE, strict=True) if name in occurring]
@@ -24,7 +26,9 @@ def loss_table(found: Sequence[Group]) -> FigureTable:
         notes.append(
             "sprayed: of the tool tests, those passed by carrying a rival out as well; beside the sum"
         )
-    return FigureTable("losses", "where points are lost, % of tests", figures, notes)
+    retained = [figure for group in found for figure in retained_figures(group)]
+    notes += [RETAINED_NOTE] if retained else []
+    return FigureTable("losses", "where points are lost, % of tests", [*figures, *retained], notes)
 
 
 def gap_table(found: Sequence[Group]) -> FigureTable:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, cast
@@ -48,7 +48,9 @@ class ServerSpec:
 
 class External(MemoryLayer):
     """Each session has a process of its own, on a copy of its own of the files that the sessions before have
-    left, unless the server keeps its memory where it cannot be copied."""
+    left. Where they cannot be copied there is one memory for all: a server that is frozen by a tool is had by
+    one session after the other, each test beginning with the snapshot opened anew; one that is not frozen is
+    marked as uncontrolled."""
 
     follows = False
     offers = True
@@ -58,6 +60,7 @@ class External(MemoryLayer):
         self.name = name
         self._spec, self._settings = spec, {**_recorded(settings), "control": self._control(spec)}
         self._one_at_a_time = anyio.Lock()
+        self._one_session = anyio.Lock() if spec.freeze_tool else nullcontext()
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -77,12 +80,17 @@ class External(MemoryLayer):
 
     @asynccontextmanager
     async def open(self, kept: Kept) -> AsyncGenerator[Offer | None]:
+        async with self._one_session, self._opened(kept) as offer:
+            yield offer
+
+    @asynccontextmanager
+    async def _opened(self, kept: Kept) -> AsyncGenerator[Offer]:
         with self._folder(kept) as folder, tempfile.TemporaryFile("w+", errors="replace") as errors:
             options: dict[str, Any] = {"broken": broken, "last_words": lambda: _end_of(errors)}
             before = digest_of(folder) if folder else ""
             async with served(self._target(folder, errors), patience=self._spec.patience, **options) as tools:
-                if self._spec.open_tool and kept.frozen and kept.last:
-                    await tools.call(self._spec.open_tool, {self._spec.argument: kept.last})
+                if self._spec.open_tool and kept.frozen:
+                    await _granted(tools, self._spec.open_tool, {self._spec.argument: kept.last})
                 yield ServerOffer(tools, folder, before, self._one_at_a_time)
 
     async def learn(self, kept: Kept, session: FinishedSession, offer: Offer | None) -> Learned:
@@ -101,10 +109,10 @@ class External(MemoryLayer):
         if self._spec.url is None:
             raise MemoryFault("a server that is started by a command is frozen by copying its files")
         async with served(self._spec.url, patience=self._spec.patience, broken=broken) as tools:
-            answer = await tools.call(self._spec.freeze_tool, {})
-        if answer.is_error:
-            raise MemoryFault(f"{self._spec.freeze_tool}: {answer.text}")
-        return answer.text
+            named = await _granted(tools, self._spec.freeze_tool, {})
+        if not named.strip():
+            raise MemoryFault(f"{self._spec.freeze_tool} answered nothing by which a snapshot can be opened")
+        return named
 
     async def identify(self) -> Mapping[str, Any]:
         """Descriptions of tools count: they change what an agent does."""
@@ -114,8 +122,8 @@ class External(MemoryLayer):
             async with served(target, patience=self._spec.patience, **words) as tools:
                 return _identity(tools)
 
-    def stored(self, kept: Kept) -> str:
-        return texts_of(kept.last, kept.store) if self._spec.copies is not None else ""
+    def stored(self, kept: Kept) -> str | None:
+        return texts_of(kept.last, kept.store) if self._spec.copies is not None else None
 
     def size(self, kept: Kept) -> int:
         return size_of(kept.last, kept.store) if self._spec.copies is not None else 0
@@ -182,6 +190,13 @@ class ServerOffer:
         if self.folder is None or digest_of(self.folder) != self._before:
             return None
         return next((told for told in map(is_written(kept), self._written) if told), None)
+
+
+async def _granted(tools: ServedTools, name: str, arguments: Mapping[str, Any]) -> str:
+    answer = await tools.call(name, arguments)
+    if answer.is_error:
+        raise MemoryFault(f"{name} was refused: {answer.text}")
+    return answer.text
 
 
 def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:

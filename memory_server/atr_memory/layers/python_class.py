@@ -97,6 +97,10 @@ class ClassMemory(MemoryLayer):
             raise MemoryFault(f"{self._path}: freeze gave {type(frozen).__name__}, and not a text")
         return Learned(frozen)
 
+    def size(self, kept: Kept) -> int:
+        """The latest text is all there is: those before it went into it."""
+        return len(kept.last.encode("utf-8", "replace"))
+
     def stored(self, kept: Kept) -> str:
         return kept.last
 

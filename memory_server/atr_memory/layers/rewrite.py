@@ -37,6 +37,10 @@ class Rewrite(MemoryLayer):
         written = await self._writer.write(instructions, material(kept.last, transcript))
         return Learned(self._bounded(written.text.strip()) or kept.last, written.usage)
 
+    def size(self, kept: Kept) -> int:
+        """The latest text is all there is: those before it went into it."""
+        return len(kept.last.encode("utf-8", "replace"))
+
     def stored(self, kept: Kept) -> str:
         return self.render(kept.entries) or ""
 

@@ -23,6 +23,9 @@ from atr_servers.hosts.environment_host import Host
 from atr_servers.hosts.http_app import BODY_SECONDS, create_app, environment_url
 
 _WILDCARDS = ("0.0.0.0", "::")
+_IDLE_SECONDS = 75
+"""How long a connection without a request stays open. A model often thinks for longer than the usual 5 s, and
+a client that sends just as its connection is closed loses the call."""
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """One that is ignored already, as `nohup` does, stays ignored."""
 
@@ -127,7 +130,13 @@ class _UvicornServer(uvicorn.Server):
     def __init__(self, app: Any, ready: Callable[[], Any]) -> None:
         super().__init__(
             uvicorn.Config(
-                app, lifespan="on", ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=5
+                app,
+                lifespan="on",
+                ws="none",
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=5,
+                timeout_keep_alive=_IDLE_SECONDS,
             )
         )
         self._ready = ready

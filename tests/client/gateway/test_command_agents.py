@@ -99,6 +99,7 @@ async def test_it_finds_nothing_of_the_episode_within_reach(
         ("does nothing", "never came to the gateway"),
         ("only lists", "without a single call"),
         ("fails", "exit code 1: out of cheese"),
+        ("fails on standard output", "exit code 3: no credit"),
     ],
 )
 async def test_a_program_that_went_wrong_is_no_score(tmp_path: Path, behaviour: str, reason: str) -> None:
@@ -110,6 +111,16 @@ async def test_a_program_that_went_wrong_is_no_score(tmp_path: Path, behaviour: 
     report = await run_sweep([cell_of(tmp_path, behaviour)])
     (row,) = report.sorted_rows
     assert (row["ok"], row["aborted"], row["module"]) == (False, True, "agent")
+
+
+async def test_a_program_that_never_comes_is_no_score_when_its_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atr_client.gateway.command_sessions.GRACE", 0.2)
+    cell = cell_of(tmp_path, "sleeps", limits={"timeout": 0.1})
+    with pytest.raises(CellAbort, match="never came to the gateway"):
+        await run_cell(cell)
+    assert not list(cell.folder.trajectories.glob("*.json"))
 
 
 async def test_a_program_that_is_not_there_is_no_score(tmp_path: Path) -> None:

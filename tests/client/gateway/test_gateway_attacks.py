@@ -10,8 +10,11 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
+from mcp.types import Implementation
 
 from atr_client.agents import OFFLINE_MODELS
+from atr_client.gateway.gateway_server import build_gateway_server
 from atr_data import load_episode
 from atr_data.episode import Episode, TestSession
 from tests.support.gateway import (
@@ -233,14 +236,19 @@ async def test_names_and_arguments_that_no_wire_carries_harm_nobody(tmp_path: Pa
     assert len(files) == 1
 
 
-async def test_a_client_that_lists_once_sees_every_tool_and_reads_long_memories_in_pages(
-    tmp_path: Path,
-) -> None:
-    from mcp import Client
-    from mcp.types import Implementation
+@pytest.mark.parametrize(
+    ("name", "lists_all"), [("codex-mcp-client", True), ("cursor-vscode", True), ("claude-code", False)]
+)
+async def test_a_client_that_lists_once_sees_every_tool(tmp_path: Path, name: str, lists_all: bool) -> None:
+    known = Implementation(name=name, version="0.1")
+    async with (
+        running(desk_of(tmp_path)) as seat,
+        Client(build_gateway_server(seat), client_info=known, mode="legacy") as client,
+    ):
+        assert (len((await client.list_tools()).tools) > 74) is lists_all
 
-    from atr_client.gateway.gateway_server import build_gateway_server
 
+async def test_a_client_with_short_results_reads_long_memories_in_pages(tmp_path: Path) -> None:
     desk = desk_of(tmp_path)
     async with running(desk) as seat:
         async with connected(seat) as client:

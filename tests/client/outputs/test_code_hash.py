@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -182,3 +185,22 @@ def test_the_form_does_not_depend_on_the_interpreter(version: str, own_forms: st
 def test_every_package_that_counts_has_files() -> None:
     for package, chosen in SESSION_CODE.items():
         assert list(counted(ROOT / HOMES[package] / package, chosen))
+
+
+def test_threads_may_ask_at_once() -> None:
+    """Cells are planned in the threads of a worker. What its collector calls lets other threads in."""
+    source = (ROOT / HOMES["atr_client"] / "atr_client" / "outputs" / "manifest.py").read_text("utf-8")
+
+    def interrupt(phase: str, info: dict[str, int]) -> None:
+        time.sleep(0)
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(interrupt)
+    gc.set_threshold(20)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = set(pool.map(module.normal_form, [source] * 12))
+    finally:
+        gc.callbacks.remove(interrupt)
+        gc.set_threshold(*thresholds)
+    assert len(found) == 1

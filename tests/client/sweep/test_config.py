@@ -16,8 +16,9 @@ from atr_client.errors import ConfigError
 from atr_client.sweep.config_file import load_config, packaged_configs, track_of
 from atr_client.sweep.folders import check_writable, episodes_folder, outputs_root
 from atr_client.sweep.plan import Overrides, plan_cells
+from atr_data.yaml_reading import read_yaml
 from tests.support.cells import small_episode
-from tests.support.command import run_cli
+from tests.support.command import run_cli, write_config
 
 GOOD = {"name": "x", "variants": ["atr"], "models": ["offline/noop"]}
 
@@ -136,6 +137,16 @@ def test_every_packaged_configuration_fits_the_schema_and_has_a_plan(
     assert len(set(cells)) == len(cells) > 0
     assert {cell.split()[-1].split("/")[-1].split("__")[0] for cell in cells} == set(config.variants)
     assert not outputs.exists()
+
+
+@pytest.mark.parametrize("name", [n for n in sorted(packaged_configs()) if track_of(n) == "timing"])
+def test_a_configuration_of_the_timing_track_fits_the_same_schema(name: str, schema: dict[str, Any]) -> None:
+    document = read_yaml(packaged_configs()[name])
+    validate(document, schema)
+    validate({**document, "memory": "own", "history_window_s": 60, "reasoning": False}, schema)
+    for wrong in ({"memory": ["elephant"]}, {"variants": ["atr"]}, {"set": {"split": "tiny"}}):
+        with pytest.raises(ValidationError):
+            validate({**document, **wrong}, schema)
 
 
 def test_the_papers_configuration_on_the_official_release_has_640_cells(
@@ -339,3 +350,22 @@ def test_addresses_may_name_variables(tmp_path: Path) -> None:
     models = load_config(path, environment={"LAB_HOST": "127.0.0.1"}).models
     assert models[0].base_url == "http://127.0.0.1:80/v1"
     assert models[1].command == ["sh", "-c", "echo ${LAB_HOST}"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (
+            {"executor": "dask"},
+            "executor: dask needs cluster, the scheduler's address, such as tcp://host:8786",
+        ),
+        ({"cluster": "tcp://127.0.0.1:8786"}, "cluster is for executor: dask"),
+        ({"outputs": "s3://"}, "an address is KIND://BUCKET/FOLDER"),
+        ({"outputs": "a", "output": "b"}, "unknown key"),
+        ({"cluster": "tcp://${NO_SUCH_VARIABLE}:1"}, "the environment variable NO_SUCH_VARIABLE is not set"),
+    ],
+)
+def test_where_cells_are_played_and_kept(tmp_path: Path, keys: dict[str, str], told: str) -> None:
+    done = run_cli("run", "--config", write_config(tmp_path, models=["offline/asker"], **keys))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr

@@ -99,7 +99,7 @@ def test_an_agent_that_is_shown_the_answers_cannot_write_a_memory(tmp_path: Path
 def test_every_layer_of_the_shipped_configuration_has_cells_of_its_own(tmp_path: Path) -> None:
     config = load_config(ROOT / "configs" / "memory.yaml")
     cells = plan_cells(config, tmp_path)
-    assert len(cells) == len(config.memory) * 2
+    assert len(cells) == len(config.memory) * 5
     folders = {cell.folder.path.name.split("__")[2] for cell in cells}
     assert folders == {f"layer-{choice.layer_name}" for choice in config.memory}
     assert {cell.manifest.memory["kind"] for cell in cells} == {choice.kind for choice in config.memory}
@@ -119,3 +119,11 @@ def test_settings_of_a_layer_gate_a_resume(tmp_path: Path) -> None:
     assert existing is not None
     with pytest.raises(ManifestMismatch, match=r"memory differs in top: memory\.top was 5, is 6"):
         gate(existing, cell_of(6).manifest)
+
+
+def test_the_configuration_of_a_third_partys_server_says_how_it_is_started_and_kept(tmp_path: Path) -> None:
+    config = load_config(ROOT / "configs" / "memory_servers.yaml")
+    cells = plan_cells(config, tmp_path)
+    assert [cell.manifest.memory["kind"] for cell in cells] == ["none", "external"]
+    assert cells[1].manifest.memory["control"] == "copied"
+    assert cells[1].key.layer == "external-frugal-memory"

@@ -12,14 +12,16 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from atr_client.cli.timing_play_command import external_desk_of
 from atr_client.errors import ConfigError, ManifestMismatch, StepError
+from atr_client.gateway.gateway_host import gateway_app
 from atr_client.gateway.gateway_server import build_gateway_server
 from atr_client.gateway.step_app import step_app
 from atr_client.gateway.step_host import StepHost
 from atr_client.gateway.timing_desk import TimingDesk
-from atr_client.gateway.timing_seat import TimingSeat
+from atr_client.gateway.timing_seat import TimingSeat, timing_doors
 from atr_client.gateway.timing_stepper import TimingStepper, timing_steppers
 from atr_client.models.base import ModelReply
 from atr_client.timing.chooser_agent import ChooserAgent, call_for
@@ -31,6 +33,7 @@ from atr_client.timing.timing_results import conditions
 from atr_client.timing.timing_set import TimingSet
 from atr_data.trajectory import ToolCall
 from atr_evaluator.timing import score_timing
+from atr_servers.hosts.environment_host import Host
 from tests.support.timing_sets import generated, saved_set
 
 USER = generated(2)[0]
@@ -120,6 +123,53 @@ async def test_an_agent_that_left_finds_its_finished_sittings_kept(small: Path, 
     assert conditions(tmp_path / "out")[0].results["external"] == WANTED
 
 
+async def test_sittings_are_played_at_once_each_at_an_address_of_its_own(small: Path, tmp_path: Path) -> None:
+    desk, host = desk_of(small, tmp_path), Host(ttl=60, cap=16)
+    app = gateway_app(host, [desk], token="t")
+    transport = httpx2.ASGITransport(app=app)
+    address = {"transport": transport, "base_url": "http://127.0.0.1", "timeout": 60}
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(**address) as stranger,
+        httpx2.AsyncClient(**address, headers={"Authorization": "Bearer t"}) as web,
+    ):
+        doors = [(name.strip(), server) for name, server in timing_doors(desk)]
+        assert [name for name, _ in doors[1:]] == ["test 1", "test 2", "test 3"]
+        urls = [
+            f"http://127.0.0.1/play/{await host.open_server(server, expires=False)}/mcp"
+            for _, server in doors[1:]
+        ]
+        assert (await stranger.post(urls[0], json={})).status_code == 401
+        meet = Meeting(len(urls))
+
+        async def play(number: int, url: str) -> None:
+            async with Client(streamable_http_client(url, http_client=web)) as client:
+                told, _ = await call(client, "next_session")
+                assert told["session"] == f"test {number}"
+                await meet.all_here()
+                await play_sitting(client)
+                assert (await call(client, "next_session"))[0]["session"] is None
+
+        async with anyio.create_task_group() as tasks:
+            for number, url in enumerate(urls, start=1):
+                tasks.start_soon(play, number, url)
+        await desk.scored()
+    assert conditions(tmp_path / "out")[0].results["external"] == WANTED
+
+
+class Meeting:
+    """Nobody goes on before all are there."""
+
+    def __init__(self, number: int) -> None:
+        self.missing, self.complete = number, anyio.Event()
+
+    async def all_here(self) -> None:
+        self.missing -= 1
+        if not self.missing:
+            self.complete.set()
+        await self.complete.wait()
+
+
 async def test_another_run_is_refused(small: Path, tmp_path: Path) -> None:
     async with seated(desk_of(small, tmp_path)) as client:
         await call(client, "next_session")
@@ -136,6 +186,8 @@ async def test_days_of_the_past_come_first_where_the_memory_is_the_agents_own(
     async with seated(desk_of(small, tmp_path, memory="own")) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert names >= {"remember", "finish_day"}
+        (only,) = timing_doors(desk_of(small, tmp_path / "other", memory="own"))
+        assert only[0].endswith("memory-own__window-300__layer-context")
         for number in range(1, 17):
             told, _ = await call(client, "next_session")
             assert told["session"] == f"learning {number}"
@@ -145,6 +197,19 @@ async def test_days_of_the_past_come_first_where_the_memory_is_the_agents_own(
         told, _ = await call(client, "next_session")
         assert told["session"] == "test 1"
         assert "note of day 16" in told["instructions"]
+
+
+async def test_a_memory_with_tools_of_its_own_is_written_by_them(small: Path, tmp_path: Path) -> None:
+    async with seated(desk_of(small, tmp_path, memory="own", memory_layer="notes")) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"memory_save", "memory_search", "finish_day"} <= names
+        assert "remember" not in names
+        await call(client, "next_session")
+        await call(client, "memory_save", text="asks about plans")
+        assert (await call(client, "finish_day"))[1]
+        await call(client, "next_session")
+        found, _ = await call(client, "memory_search", query="plans")
+        assert found["notes"][0]["text"] == "asks about plans"
 
 
 async def test_a_budget_without_decisions_cuts_the_sitting_short(small: Path, tmp_path: Path) -> None:

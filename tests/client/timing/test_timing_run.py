@@ -194,6 +194,8 @@ def test_tables_can_be_printed_again_and_at_another_cost(
         ({"memory": "of"}, (), "memory"),
         ({"history_window_s": 45}, (), "none of 10, 30"),
         ({"memory_layer": "none such"}, (), "unknown memory layer"),
+        ({"processes": 2}, (), "limits.cells at once"),
+        ({"limits": {"max_steps": 3}}, (), "turn_budget"),
         ({"memory_layer": "rules"}, (), "keeps no notes of an agent"),
         ({"observation": "text+screenshots"}, (), "imported sets"),
         ({"variants": ["atr"]}, (), "unknown key"),
@@ -216,12 +218,71 @@ def test_mistakes_are_told_in_a_line(
     assert not cells(tmp_path)
 
 
-@pytest.mark.parametrize("command", ["estimate", "doctor"])
-def test_other_commands_say_that_they_are_for_episodes(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+def test_status_tells_how_far_the_cells_are(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(command, "--config", config(tmp_path, small)) == 2
-    assert "track: timing" in capsys.readouterr().err
+    assert call("run", "--config", config(tmp_path, small, models=[NEVER])) == 0
+    capsys.readouterr()
+    assert call("status", tmp_path / "out") == 0
+    assert "2/2 cells, 6/6 sessions" in capsys.readouterr().out
+    first = cells(tmp_path)[0]
+    (first / "_timing_done.json").unlink()
+    next((first / "sittings").glob("*.json")).unlink()
+    assert call("status", tmp_path / "out") == 3
+    told = capsys.readouterr().out
+    assert f"begun {first.relative_to(tmp_path / 'out')} (2/3 sessions)" in told
+    assert "1/2 cells, 5/6 sessions" in told
+
+
+MODEL = {
+    "id": "lab/m1",
+    "wire": "openai_chat",
+    "base_url": "http://127.0.0.1:9/v1",
+    "price": {"input": 1.0, "output": 2.0},
+}
+
+
+def test_an_estimate_counts_what_would_be_read(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys: dict[str, Any] = {
+        "models": ["offline/never", MODEL],
+        "memory": ["off", "own"],
+        "limits": {"cost_usd": 0.01},
+    }
+    keys["set"] = {"folder": str(small), "users": ["u000"]}
+    assert call("estimate", "--config", config(tmp_path, small, **keys)) == 0
+    told = capsys.readouterr().out
+    off, own = (line.split() for line in told.splitlines() if line.startswith("lab/m1"))
+    sessions, calls, tokens, replies = (int(part.replace(",", "")) for part in off[-5:-1])
+    sitting = generated(1)[0].stream.sitting_events()
+    decisions = sum(not event.self_help for events in sitting.values() for event in events)
+    assert sessions == 3
+    assert calls == pytest.approx(decisions + 3, abs=3)
+    assert calls * 300 < tokens < calls * 8000
+    assert float(off[-1].lstrip("$")) == pytest.approx(tokens / 1e6 + 2 * replies / 1e6, abs=0.01)
+    assert int(own[-5]) == 3 + 16
+    assert "a dry play of one user" in told
+    assert "would stop the run" in told
+    assert not cells(tmp_path)
+
+
+def test_an_estimate_of_a_set_that_is_not_there_writes_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "timing.yaml"
+    document = {"name": "x", "track": "timing", "models": [MODEL], "set": {"split": "standard"}}
+    path.write_text(json.dumps(document | {"outputs": str(tmp_path / "out")}), encoding="utf-8")
+    assert call("estimate", "--config", path) == 0
+    assert " 160 " in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_doctor_asks_the_models(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("doctor", "--config", config(tmp_path, small)) == 0
+    assert "nothing to check" in capsys.readouterr().out
+    assert call("doctor", "--config", config(tmp_path, small, models=[MODEL])) == 1
+    assert "lab/m1" in capsys.readouterr().out
 
 
 class Scribe:

@@ -104,6 +104,20 @@ def test_the_classes_sum_to_all_tests() -> None:
     assert figure(found, "sprayed").count == 4
 
 
+def test_what_the_memory_kept_of_the_rules_that_were_heard_stands_between_asking_and_applying() -> None:
+    known = {"heard": 4, "stored": 4, "stored_known": 4, "found": 1, "found_known": 2, "findable": 0}
+    cells = [scored(results(2, 2), persona=name) for name in ("p0", "p1", "p2")]
+    for cell, kept in zip(cells, (known, known | {"found": 2}, None), strict=True):
+        assert cell.document is not None
+        cell.document["companions"] = {"retained": kept} if kept else {}
+    found = table("losses", *cells)
+    told = {f.measure: (f.value, f.count) for f in found.figures if f.measure.startswith("heard")}
+    assert told == {"heard rules stored": (1.0, 8), "heard rules found": (0.75, 4)}
+    assert [f.measure for f in found.figures][-2:] == list(told)
+    assert any("stored, findable, found" in note for note in found.notes)
+    assert not [f for f in table("losses", cells[2]).figures if f.measure.startswith("heard")]
+
+
 def test_the_gap_is_explained_to_the_last_point() -> None:
     """Over the tests that both variants have, even where nobody recorded what could be read."""
     default = scored(
