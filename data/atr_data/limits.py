@@ -16,6 +16,9 @@ _LEVELS_AROUND = 10
 MAX_BYTES = 2**20
 """Size of the arguments as compact JSON in UTF-8."""
 
+_SMALL, _SHORT = 2**31, 2**16
+"""What no number and no sum of texts can leave the limits with, however they are written."""
+
 
 def check_arguments(arguments: object) -> str | None:
     """Tells what makes `arguments` unfit for the wire, or None when nothing does.
@@ -26,6 +29,8 @@ def check_arguments(arguments: object) -> str | None:
     """
     if not isinstance(arguments, dict):
         return f"the arguments must be a JSON object, not {_kind(arguments)}"
+    if _are_plain(cast("dict[object, object]", arguments)):
+        return None
     size = 0
     pending: list[tuple[object, int, str]] = [(cast(object, arguments), 1, "the arguments")]
     while pending:
@@ -69,6 +74,18 @@ def is_storable(value: object) -> bool:
             return True
         level = below
     return False
+
+
+def _are_plain(arguments: dict[object, object]) -> bool:
+    """Whether they are short ASCII texts and small numbers, as most are; the others are looked at closely."""
+    length = 0
+    for pair in arguments.items():
+        for one in pair:
+            if isinstance(one, str) and one.isascii():
+                length += len(one)
+            elif one is pair[0] or not isinstance(one, int) or abs(one) > _SMALL:
+                return False
+    return length < _SHORT
 
 
 def _problem(scalar: object) -> str | None:

@@ -20,6 +20,8 @@ _MAX_PROBLEMS = 3
 _MAX_WHOLE_FLOAT = 2**53
 """From here on a float that was written with a fraction may look whole."""
 
+_TEXTS = ("string", "enum", "date", "datetime")
+
 _EXPECTED: Mapping[str, str] = {
     "string": "text",
     "date": "text",
@@ -70,12 +72,24 @@ def _problems(tool: Tool, given: Mapping[str, Any]) -> Iterator[str]:
     for parameter in tool.parameters:
         if parameter.required and parameter.name not in given:
             yield f"missing argument {parameter.name}: {parameter.description}"
+    if all(
+        _fits(parameter, given[parameter.name]) for parameter in tool.parameters if parameter.name in given
+    ):
+        return
     read = {p.name: _object(given[p.name]) for p in tool.parameters if p.type == "object" and p.name in given}
     for error in _validator(tool)({**given, **read}):
         path = list(error.absolute_path)
         said_by_type = error.validator == "enum" and not isinstance(error.instance, str)
         if path and not said_by_type:
             yield _wrong_value(cast(Parameter, tool.parameter(str(path[0]))), path, error.instance)
+
+
+def _fits(parameter: Parameter, value: object) -> bool:
+    """Whether a value is plainly what is expected, so that nobody need look at the schema; it decides of the
+    others."""
+    if isinstance(value, str):
+        return parameter.type in _TEXTS and (not parameter.enum or value in parameter.enum)
+    return type(value) is int and parameter.type in ("number", "integer") and not parameter.enum
 
 
 def _object(value: object) -> object:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import structlog
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
@@ -28,6 +29,8 @@ from atr_servers.environment import Answer, Environment
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
+
+_written = json.JSONEncoder(ensure_ascii=False).encode
 
 DROPPED_ARGUMENTS = "atr/dropped_arguments"
 """Key in a result's `_meta`: names of arguments that were ignored."""
@@ -98,11 +101,11 @@ def describe_tool(tool: Tool) -> ToolDescription:
 
 def _result(answer: Answer) -> CallToolResult:
     """Text and structured content are one JSON document: some clients show a model only one of them."""
-    text = json.dumps(answer.content, ensure_ascii=False)
+    text = _written(answer.content)
     meta = {DROPPED_ARGUMENTS: list(answer.dropped_arguments)} if answer.dropped_arguments else None
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
-        structured_content=json.loads(text),
+        structured_content=msgspec.json.decode(text),
         is_error=answer.is_error,
         _meta=meta,
     )

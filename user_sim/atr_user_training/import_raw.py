@@ -2,12 +2,14 @@
 
     python -m atr_user_training.import_raw --pools POOLS --questions QUESTIONS
     python -m atr_user_training.import_raw --pools POOLS --questions QUESTIONS --export FOLDER
+    python -m atr_user_training.import_raw --whole PERSONAS --export FOLDER
     python -m atr_user_training.import_raw --official LINES
 
-POOLS has a folder per writer with `<persona>.yaml`; QUESTIONS is one writer's folder, or a folder of such,
-with `<persona>.jsonl`; only personas that have questions are read. A persona that is there already is
-replaced. With `--export` nothing is added: FOLDER gets `classifier.jsonl`, `router.jsonl`, `lines.json` with
-the lines of both hands and `first_hand.json` with those of the hand that wrote no question.
+PERSONAS has a `<persona>.yaml` with all of it: who wrote what, the rules with the lines of two hands,
+questions and turns. POOLS has a folder per writer with `<persona>.yaml`; QUESTIONS is one writer's folder, or
+a folder of such, with `<persona>.jsonl`; only personas that have questions are read. A persona that is there
+already is replaced. With `--export` nothing is added: FOLDER gets `classifier.jsonl`, `router.jsonl`,
+`lines.json` with the lines of both hands and `first_hand.json` with those of the hand that wrote no question.
 """
 
 from __future__ import annotations
@@ -57,6 +59,32 @@ def read_persona(pools: Path, questions: Path) -> dict[str, list[Record]]:
                 turn = {key: item[key] for key in ("kind", "span", "output", "reason")}
                 records["turns"].append({"persona": name, "writer": writer} | turn)
     return records
+
+
+def read_whole(file: Path) -> dict[str, list[Record]]:
+    """The same of a file that has all of a persona."""
+    raw: Record = yaml.safe_load(file.read_text(encoding="utf-8"))
+    name, writers = raw["persona"], raw["writers"]
+    first, second, asking = (f"{name}:{writers[part]}" for part in ("rules", "second", "questions"))
+    statements = [
+        {"persona": name, "writer": first, "rule": rule["id"], "domain": rule["domain"]}
+        | {"statement": rule["answer"], "about": _about(rule["about"])}
+        for rule in raw["rules"]
+    ]
+    lines = [
+        _lines(name, hand, rule["id"], rule[part])
+        for rule in raw["rules"]
+        for part, hand in (("first", first), ("second", second))
+    ]
+    by = {"persona": name, "writer": asking}
+    return {
+        "statements": statements,
+        "lines": lines,
+        "questions": [
+            by | {"kind": q["kind"], "gold": q["gold"], "question": q["q"]} for q in raw["questions"]
+        ],
+        "turns": [by | {key: t[key] for key in ("kind", "span", "output", "reason")} for t in raw["turns"]],
+    }
 
 
 def _about(source: Record) -> dict[str, list[str]]:
@@ -152,11 +180,14 @@ def _write(file: Path, records: Iterable[Record]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    for name in ("pools", "questions", "export", "official"):
+    for name in ("pools", "questions", "whole", "export", "official"):
         parser.add_argument(f"--{name}", type=Path)
     chosen = parser.parse_args()
     if chosen.official:
         import_official(chosen.official)
+    if chosen.whole:
+        found = [read_whole(file) for file in sorted(chosen.whole.glob("*.yaml"))]
+        export({kind: [r for one in found for r in one[kind]] for kind in _FILES}, chosen.export)
     if chosen.questions:
         files = sorted(chosen.questions.glob("*.jsonl")) or sorted(chosen.questions.glob("*/*.jsonl"))
         records: dict[str, list[Record]] = {kind: [] for kind in _FILES}

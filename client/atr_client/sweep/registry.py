@@ -162,9 +162,9 @@ def unlike_the_paper(config: RunConfig) -> list[str]:
 
 
 def offline_user_warning(config: RunConfig) -> str | None:
-    """One line when models that are no programs of ours play against the offline user."""
-    remote = any(isinstance(entry, RemoteEntry) for entry in chosen_models(config))
-    if not remote or config.user_sim.make != "offline":
+    """One line when models or commands, which are no programs of ours, play against the offline user."""
+    foreign = any(not isinstance(entry, ModelEntry) for entry in chosen_models(config))
+    if not foreign or config.user_sim.make != "offline":
         return None
     found = accuracy(config.user_sim.comparison, with_lines=True)
     return (

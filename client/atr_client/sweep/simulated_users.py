@@ -23,8 +23,8 @@ from atr_user_sim import (
 )
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline import OfflineClassifier, TextComparison, offline_encoder
-from atr_user_sim.offline.encoder import Encoder
 from atr_user_sim.offline.figures import offline_user_record
+from atr_user_sim.offline.minilm import TextEncoder
 
 _OF_THE_MEMORY = "memory"
 """Under which session stand recorded calls in which the Classifier judges a memory: of a cell, not of one
@@ -49,7 +49,7 @@ def model_users(specs: Mapping[Role, RemoteSpec], clients: ModelClients, scope: 
     return Users(make, ModelClassifier(RemoteRole(clients.client(specs["classifier"]), site)))
 
 
-def chosen_encoder(comparison: TextComparison) -> Encoder | None:
+def chosen_encoder(comparison: TextComparison) -> TextEncoder | None:
     """Raises ConfigError when the package that it needs is not installed."""
     try:
         return offline_encoder(comparison)

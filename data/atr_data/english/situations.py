@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from atr_data.english.words import USER, dictionary
@@ -25,6 +25,7 @@ def service_verbs() -> frozenset[str]:
     return frozenset(dictionary()["services"].split())
 
 
+@lru_cache(maxsize=1 << 16)
 def _concepts(text: str, kind: Literal["situations", "aspects"]) -> frozenset[str]:
     words = {*USER.tokens(text), *_COMPOUND.findall(text.lower())}
     index = _index(kind)

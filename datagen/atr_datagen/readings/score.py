@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from atr_datagen.gates.report import GateResult
@@ -68,7 +69,8 @@ def score(marked: Sequence[Marked]) -> Iterator[GateResult]:
     given = [one for one in marked if one.reading.kind == "tests-with-rules"]
     for place, one in enumerate(given):
         for other in given[place + 1 :]:
-            yield _agreement(one, other)
+            if both := one.passed.keys() & other.passed.keys():
+                yield _agreement(one, other, both)
 
 
 def _told(one: Marked) -> Iterator[GateResult]:
@@ -116,9 +118,9 @@ def _confirming(one: Marked) -> GateResult:
     return GateResult("confirm, hits and alarms", 1, 1, (), note)
 
 
-def _agreement(one: Marked, other: Marked) -> GateResult:
-    both = one.passed.keys() & other.passed.keys()
-    share = sum(one.passed[code] and other.passed[code] for code in both) / max(1, len(both))
+def _agreement(one: Marked, other: Marked, both: AbstractSet[str]) -> GateResult:
+    """On the items that both have read."""
+    share = sum(one.passed[code] and other.passed[code] for code in both) / len(both)
     name = f"{one.reading.file.stem} and {other.reading.file.stem}"
     failures = () if share >= AGREED else (f"{name}: agree on gold in {share:.3f}; at least {AGREED:g}",)
     return GateResult("B3 two readers agree", round(share * len(both)), len(both), failures, name)

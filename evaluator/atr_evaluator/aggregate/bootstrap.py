@@ -11,6 +11,7 @@ from functools import cache, reduce
 from math import floor, nan
 from operator import add, itemgetter
 from random import Random
+from typing import cast
 
 RESAMPLES, ALPHA = 1000, 0.05
 _SEED = 42
@@ -37,12 +38,15 @@ def draws(clusters: int, resamples: int = RESAMPLES) -> tuple[tuple[int, ...], .
     return tuple(tuple(one() for _ in range(clusters)) for _ in range(resamples))
 
 
+_Picker = Callable[[Sequence[float]], Sequence[float]]
+
+
 @cache
-def _pickers(clusters: int, resamples: int) -> tuple[Callable[[Sequence[float]], Sequence[float]], ...]:
+def _pickers(clusters: int, resamples: int) -> tuple[_Picker, ...]:
     """The draws as functions from the values of all clusters to those drawn; of one cluster there is one."""
     if clusters == 1:
         return (tuple,) * resamples
-    return tuple(itemgetter(*drawn) for drawn in draws(clusters, resamples))
+    return tuple(cast(_Picker, itemgetter(*drawn)) for drawn in draws(clusters, resamples))
 
 
 def mean(values: Sequence[float]) -> float:

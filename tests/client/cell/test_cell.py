@@ -57,6 +57,13 @@ async def test_test_sessions_see_the_frozen_memory_and_add_nothing_to_it(tmp_pat
     assert "t0" not in (player.contexts["t1"] or "")
 
 
+async def test_a_cell_that_names_no_layer_remembers_all_that_was_said(tmp_path: Path) -> None:
+    cell = small_cell(tmp_path, player=(player := Player("atr")))
+    key = replace(cell.key, layer=None)
+    await run_cell(replace(cell, key=key, folder=key.folder(tmp_path)))
+    assert "hello in l2" in (player.contexts["t0"] or "")
+
+
 async def test_an_oracle_variant_tells_its_statements_and_skips_learning(tmp_path: Path) -> None:
     target, full = Player("oracle_target"), Player("oracle_full")
     await run_cell(small_cell(tmp_path, variant="oracle_target", player=target))
@@ -104,6 +111,8 @@ async def test_the_call_log_holds_every_session_and_every_memory_call(tmp_path: 
     ]
     frozen = [r.tool for r in calls if r.session_id == "t0"]
     assert frozen == ["freeze", "open_snapshot", "render_context"]
+    about = {r.session_id: r.arguments for r in calls if r.tool == "render_context"}
+    assert about == {"l0": {}, "l1": {}, "l2": {}, "t0": {"query": "do 0"}, "t1": {"query": "do 1"}}
     assert calls[1].arguments["messages"].startswith("sha256:")
     assert calls[1].turn_idx == len(load_trajectory(cell.folder.trajectory("l0")).messages)
     assert "hello" not in cell.folder.calls.read_text()

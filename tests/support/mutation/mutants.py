@@ -112,9 +112,11 @@ class _Walk:
             return
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             return
+        if _is_logging(node):
+            return
         for change in changes_of(node):
             yield change, ".".join(self._names), self._depth > 0
-        if isinstance(node, ast.Raise) or _is_logging(node):
+        if isinstance(node, ast.Raise):
             return
         for name, value in ast.iter_fields(node):
             if name == "annotation":

@@ -23,6 +23,8 @@ from tests.support.mutation.mutants import Mutant, mutants_of
 from tests.support.mutation.reach import Reach
 
 OPTIONS = ("-p", "no:cacheprovider", "-p", "no:xdist", "--capture=sys", "--basetemp=.basetemp")
+SOUND = ".sound"
+"""What a module is called while a mutant stands in its place; a run that was killed leaves one such file."""
 SECONDS_PER_TEST = 15
 """How long a test may take, besides ten times what it took without a fault; time in which others have the
 processor does not count."""
@@ -82,25 +84,26 @@ class Verdicts:
 
     def _judge(self, mutant: Mutant, items: dict[str, pytest.Item]) -> dict[str, object]:
         path = self._copy / mutant.path
-        text, stat = path.read_text(encoding="utf-8"), path.stat()
+        text = path.read_text(encoding="utf-8")
         try:
             compile(mutant.apply(text), mutant.path, "exec", dont_inherit=True)
         except SyntaxError:
             return {"key": mutant.key, "verdict": "no Python", "seconds": 0.0}
         tests, imported = self._tests(mutant, items)
         started = time.monotonic()
+        sound = path.rename(path.with_suffix(SOUND))
         path.write_text(mutant.apply(text), encoding="utf-8")
         try:
-            verdict, killer = self._fork(mutant, text, [items[test] for test in tests], imported)
+            trial = [items[test] for test in tests]
+            verdict, killer = self._fork(mutant, text, trial, imported) if trial else ("not reached", "")
         finally:
-            path.write_text(text, encoding="utf-8")
-            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            sound.replace(path)
         if killer:
             self._kills[mutant.path, killer] += 1
             self._kills[mutant.path + mutant.where, killer] += 1
         return {
             "key": mutant.key,
-            "verdict": verdict if tests else "not reached",
+            "verdict": verdict,
             "killer": killer,
             "tests": len(tests),
             "seconds": round(time.monotonic() - started, 1),
@@ -240,6 +243,8 @@ def main(plan: Path) -> None:
     written = json.loads(plan.read_text(encoding="utf-8"))
     reach = Reach.read(Path(written["reach"]))
     copy = Path.cwd()
+    for sound in copy.rglob(f"*{SOUND}"):
+        sound.replace(sound.with_suffix(".py"))
     wanted = set(written["keys"])
     mutants = [
         mutant

@@ -9,7 +9,7 @@ from atr_user_sim.calibration.measure import ClassifierQuestion, LabelledStateme
 from atr_user_sim.calibration.records import DATA, QuestionRecord, persona_lines, questions, statements, turns
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.classifier import OfflineClassifier
-from atr_user_sim.offline.encoder import Encoder
+from atr_user_sim.offline.minilm import TextEncoder
 from atr_user_sim.offline.router import OfflineRouter, offline_router
 
 FOLDS = DATA / "folds"
@@ -39,7 +39,7 @@ def own_turns() -> Iterator[tuple[OfflineRouter, RouterTurn]]:
 
 
 def own_questions(
-    encoder: Encoder | None, hands: Hands, records: Sequence[QuestionRecord] | None = None
+    encoder: TextEncoder | None, hands: Hands, records: Sequence[QuestionRecord] | None = None
 ) -> Iterator[tuple[OfflineClassifier, ClassifierQuestion]]:
     """By default those of the writers that no weights judging them have seen; of `agent_questions` only the
     personas are left out, since one writer wrote them all."""

@@ -3,6 +3,7 @@
 from atr_user_sim.offline.classifier import (
     OfflineClassifier,
     TextComparison,
+    default_comparison,
     offline_classifier,
     offline_encoder,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "OfflineRouter",
     "OfflineSimulator",
     "TextComparison",
+    "default_comparison",
     "offline_classifier",
     "offline_encoder",
     "offline_router",

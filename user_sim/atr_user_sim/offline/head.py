@@ -33,7 +33,7 @@ class Head:
         return best if share >= self.needed(columns) else None
 
     def needed(self, columns: Columns) -> float:
-        return self.enough_long if is_long(columns) else self.enough
+        return self.enough_long if is_long(columns["length"][0]) else self.enough
 
     def best(self, columns: Columns) -> tuple[int, float]:
         """The most probable rule, and how probable it is."""
@@ -56,17 +56,20 @@ class Head:
         return cls(Forest.from_json(raw), raw["enough"], raw["enough_long"], raw["first_by"])
 
 
-def is_long(columns: Columns) -> bool:
-    return columns["length"][0] >= _LONG
+def is_long(words: float) -> bool:
+    """So many words and more have a threshold of their own."""
+    return words >= _LONG
 
 
 def candidates(columns: Columns, first_by: str) -> list[int]:
     """The numbers of the rules that lead in a column, in the order of the pool."""
     values = columns[first_by]
-    return sorted(sorted(range(len(values)), key=lambda number: -values[number])[:_CANDIDATES])
+    return sorted(sorted(range(len(values)), key=lambda number: -values[number])[:LEADERS])
 
 
-_CANDIDATES = 6
+LEADERS = 4
+"""How many rules are judged. Six found no more right ones."""
+
 _LONG = 22
 """Words."""
 

@@ -42,6 +42,19 @@ class KnownRule:
     def not_asked(self) -> tuple[Meaning, ...]:
         return tuple(Meaning(line) for hand in self.hands for line in hand.not_asked)
 
+    @property
+    def texts(self) -> Sequence[str]:
+        """All that an encoder reads of it: the statement, the lines, and each word list as one text."""
+        lines = [line for hand in self.hands for line in (*hand.asked, *hand.not_asked)]
+        return [self.statement, *lines, *self.lists.values()]
+
+    @cached_property
+    def lists(self) -> Mapping[str, str]:
+        """The word lists that a question is compared with as a whole; empty without lines."""
+        about = self.about
+        lists = {"decision": about.decision, "situation": about.situation, "beside": about.beside}
+        return {name: ", ".join(terms) for name, terms in lists.items()}
+
     @cached_property
     def stems(self) -> Mapping[str, frozenset[str]]:
         """The stems of each source: the statement, the lines, and the word lists."""
@@ -83,9 +96,19 @@ class KnownPool:
         return frozenset[str]().union(*(rule.all_stems for rule in self.rules))
 
     @cached_property
+    def only_others(self) -> Sequence[frozenset[str]]:
+        """Per rule what only other rules decide or need."""
+        needed = [rule.stems["situation"] | rule.stems["decision"] for rule in self.rules]
+        return [
+            frozenset[str]().union(*(stems for other, stems in enumerate(needed) if other != number))
+            - rule.all_stems
+            for number, rule in enumerate(self.rules)
+        ]
+
+    @cached_property
     def line_norms(self) -> Mapping[Meaning, float]:
         lines = [line for rule in self.rules for line in (*rule.asked, *rule.not_asked)]
-        return {line: math.sqrt(sum(self.idf(stem) ** 2 for stem in line.stems)) or 1.0 for line in lines}
+        return {line: math.sqrt(math.fsum(self.idf(s) ** 2 for s in line.stems)) or 1.0 for line in lines}
 
 
 def known_pool(pool: Sequence[PoolRule], lines: Mapping[str, RuleLines]) -> KnownPool:

@@ -9,18 +9,20 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float64]
+Vectors = NDArray[np.float32]
 
 
 class Projection:
     """Centres, maps and brings to unit length. Kept in half precision."""
 
-    def __init__(self, centre: Vectors, matrix: Vectors) -> None:
+    def __init__(self, centre: NDArray[np.floating], matrix: NDArray[np.floating]) -> None:
         self._centre = centre.astype(np.float16)
         self._matrix = matrix.astype(np.float16)
+        self._single = self._centre.astype(np.float32), self._matrix.astype(np.float32)
 
     def __call__(self, vectors: Vectors) -> Vectors:
-        mapped = (vectors - self._centre.astype(np.float64)) @ self._matrix.astype(np.float64)
+        centre, matrix = self._single
+        mapped = (vectors - centre) @ matrix
         return cast(Vectors, mapped / np.linalg.norm(mapped, axis=-1, keepdims=True))
 
     def to_json(self) -> dict[str, Any]:
@@ -34,4 +36,4 @@ class Projection:
     def from_json(cls, raw: Mapping[str, Any]) -> Projection:
         centre = np.frombuffer(base64.b64decode(raw["centre"]), "<f2")
         matrix = np.frombuffer(base64.b64decode(raw["matrix"]), "<f2").reshape(raw["shape"])
-        return cls(centre.astype(np.float64), matrix.astype(np.float64))
+        return cls(centre, matrix)

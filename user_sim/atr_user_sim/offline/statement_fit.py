@@ -1,9 +1,10 @@
 """How well each statement of a pool fits a question by its words: whether it is about the question's
-situation and decides on the question's dimension."""
+situation and decides on the question's dimension. Sums over sets are exact (`fsum`): sets have no order."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -43,20 +44,23 @@ def fits(question: Question, statements: Sequence[Meaning]) -> list[Fit]:
 
 class _Rarity:
     def __init__(self, sets: Iterable[frozenset[str]]) -> None:
-        self._sets = list(sets)
+        self._number, self._with = 0, Counter[str]()
+        for items in sets:
+            self._number += 1
+            self._with.update(items)
 
     def idf(self, item: str) -> float:
-        return math.log((len(self._sets) + 1) / (0.5 + sum(item in s for s in self._sets)))
+        return math.log((self._number + 1) / (0.5 + self._with[item]))
 
     def relative(self, item: str) -> float:
         """1 for what only one statement has."""
-        return self.idf(item) / math.log((len(self._sets) + 1) / 1.5)
+        return self.idf(item) / math.log((self._number + 1) / 1.5)
 
 
 def _fit(question: Question, statement: Meaning, words: _Rarity, situations: _Rarity) -> Fit:
     asked = question.whole
-    shared_words = sum(words.idf(s) for s in asked.stems & statement.stems)
-    length = math.sqrt(sum(words.idf(s) ** 2 for s in statement.stems)) or 1.0
+    shared_words = math.fsum(words.idf(s) for s in asked.stems & statement.stems)
+    length = math.sqrt(math.fsum(words.idf(s) ** 2 for s in statement.stems)) or 1.0
     same = asked.situations & statement.situations
     covered = [option.covered_by(statement) for option in question.options]
     news = [option.without(question.trigger).covered_by(statement) for option in question.options]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from atr_user_sim.offline.knowledge import KnownPool, KnownRule
+from atr_user_sim.offline.knowledge import KnownPool
 from atr_user_sim.offline.statement_fit import Fit, fits
 from atr_user_sim.offline.statements import Meaning, Question
 
@@ -39,7 +39,7 @@ def word_features(question: Question, pool: KnownPool) -> Columns:
         found["count_decision"] = [float(len(asked & rule.stems["decision"])) for rule in rules]
         found["count_situation"] = [float(len(asked & rule.stems["situation"])) for rule in rules]
         found["holds_always"] = [float(not rule.about.situation) for rule in rules]
-        found["words_of_others"] = _words_of_others(rules, share)
+        found["words_of_others"] = [share(stems) for stems in pool.only_others]
         found["line_asked"] = [_best_line(weight, rule.asked, pool) for rule in rules]
         found["line_not_asked"] = [_best_line(weight, rule.not_asked, pool) for rule in rules]
     found["rules"] = [float(len(rules))] * len(rules)
@@ -60,19 +60,6 @@ def with_margins(columns: Columns, names: Sequence[str]) -> Columns:
 def margins(values: Sequence[float]) -> list[float]:
     best, second = [*sorted(values, reverse=True), 0.0][:2] if len(values) > 1 else (values[0], 0.0)
     return [best - second if value == best else value - best for value in values]
-
-
-def _words_of_others(rules: Sequence[KnownRule], share: _Share) -> list[float]:
-    """How much of the question only other rules decide or need."""
-    return [
-        share(
-            frozenset[str]().union(
-                *(o.stems["situation"] | o.stems["decision"] for o in rules if o is not rule)
-            )
-            - rule.all_stems
-        )
-        for rule in rules
-    ]
 
 
 def _best_line(weight: dict[str, float], lines: Sequence[Meaning], pool: KnownPool) -> float:
