@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from tests.support.vectors import first, read_jsonl
 
 Line = dict[str, Any]
 Builder = Callable[[Line], Server[Any]]
+EVERY = {"auto": 1, "legacy": 7}
+"""Of how many lines one is played: the era changes how a client connects, not what a tool answers."""
 
 
 def synthetic(line: Line) -> Server[Any]:
@@ -61,7 +64,8 @@ async def disagreement(line: Line, server: Server[Any], mode: str) -> str | None
 
 async def check(lines: Iterable[Line], build: Builder, name: str, mode: str = "auto") -> None:
     """Prints `agree/total`; fails when they differ."""
-    found = [await disagreement(line, build(line), mode) for line in lines]
+    played = islice(lines, 0, None, EVERY[mode])
+    found = [await disagreement(line, build(line), mode) for line in played]
     wrong = [text for text in found if text is not None]
     report = f"{name} ({mode}): {len(found) - len(wrong)}/{len(found)} lines agree"
     print(report)

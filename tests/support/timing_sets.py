@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from atr_client.timing.choosers.chooser import User
@@ -130,11 +131,18 @@ def log_of(stream: Stream, offers: dict[str, Assist | None]) -> SittingLog:
     )
 
 
-@cache
 def generated(number: int = 2, salt: str = "test-salt", seed: int = 0) -> tuple[User, ...]:
     """The first users of a `lite` set under a salt."""
+    made, to_come = _set(salt, seed)
+    made += islice(to_come, max(0, number - len(made)))
+    return tuple(made[:number])
+
+
+@cache
+def _set(salt: str, seed: int) -> tuple[list[User], Iterator[User]]:
+    """The users that were made so far, and those to come."""
     settings = Settings(split="lite", salt=salt, seed=seed)
-    return tuple(User(one.stream, one.gold) for one in generate(settings, users=number))
+    return [], (User(one.stream, one.gold) for one in generate(settings))
 
 
 def saved_set(folder: Path, number: int = 2) -> Path:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from atr_client.models.base import ToolSpec
@@ -184,8 +184,17 @@ def row_key(parameter: str) -> str:
     return _ROW_KEY.get(singular, singular)
 
 
-def statements_in(context: str) -> Iterator[Statement]:
+def statements_in(context: str) -> Sequence[Statement]:
     """What the user says in a text of a memory, and what each of it answers."""
+    return _statements_in(context)
+
+
+@lru_cache(maxsize=1 << 10)
+def _statements_in(context: str) -> tuple[Statement, ...]:
+    return tuple(_said(context))
+
+
+def _said(context: str) -> Iterator[Statement]:
     if context.startswith(DISTILLED):
         for question, text in _DISTILLED_LINE.findall(context):
             yield Statement(text.strip(), question)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from atr_data.english.words import AGENTS, dictionary
@@ -41,17 +41,16 @@ class Term:
     sign: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lexicon:
     """Meanings by the stems of the words, or of several words in a row, that stand for them."""
 
     meanings: Mapping[tuple[str, ...], tuple[Term, ...]]
 
-    def terms(self, text: str) -> Iterator[Term]:
+    def terms(self, text: str) -> Sequence[Term]:
         """The meanings in a text, in order; of overlapping expressions only the longest counts. Content words
         come too, under their stem."""
-        for clause in _CLAUSE.split(text):
-            yield from self._clause([word for word in AGENTS.tokens(clause) if word not in _PASSED_OVER])
+        return _terms(self, text)
 
     def leaning(self, text: str) -> Counter[str]:
         """How often a text speaks for each meaning, minus how often against it."""
@@ -60,7 +59,8 @@ class Lexicon:
             leans[term.name] += term.sign
         return leans
 
-    def _clause(self, words: list[str]) -> Iterator[Term]:
+    def clause(self, words: list[str]) -> Iterator[Term]:
+        """The meanings of one clause."""
         sign, at = 1, 0
         while at < len(words):
             length, found = self._longest(words, at)
@@ -82,6 +82,12 @@ class Lexicon:
         if rest != words[at] and (found := self.meanings.get((AGENTS.stem(rest),))):
             return 1, tuple(Term(term.name, -term.sign) for term in found)
         return 0, ()
+
+
+@lru_cache(maxsize=1 << 14)
+def _terms(words: Lexicon, text: str) -> tuple[Term, ...]:
+    clauses = ([w for w in AGENTS.tokens(clause) if w not in _PASSED_OVER] for clause in _CLAUSE.split(text))
+    return tuple(term for clause in clauses for term in words.clause(clause))
 
 
 def lexicon(section: Literal["topics", "values", "tools"]) -> Lexicon:

@@ -42,14 +42,12 @@ class Hostile:
 
         def rank(choices: Sequence[Choice]) -> Sequence[Preference]:
             found = {kind: self._liked(model, _of_kind(choices, kind)) for kind, model in models.items()}
-            return [
-                next(found[_kind(c)]) if _kind(c) in found else [0.0] * len(c.options) for c in choices
-            ]
+            return [next(found[_kind(c)]) if _kind(c) in found else [0.0] * len(c.options) for c in choices]
 
         return rank
 
     def _liked(self, model: Any, choices: Sequence[Choice]) -> Iterator[Preference]:
-        """All options of some choices are put to the model at once, which takes hardly longer than those of one."""
+        """The model is asked for all options at once, which takes it hardly longer than those of one choice."""
         rows = [dict(features) for choice in choices for features in self._seen(choice)]
         likely = iter(model.predict_proba(rows)[:, 1].tolist() if model and rows else [0.0] * len(rows))
         for choice in choices:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from importlib import import_module
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -13,18 +17,32 @@ from atr_data.variants import VARIANTS
 from tests.conftest import ROOT
 
 
-def offered(*words: str, program: str = "atr_client") -> list[str]:
-    """As bash asks: the last word is the one that is being typed."""
-    name = program.removesuffix("s").replace("_", "-")
-    variables = {
+def asked(words: Sequence[str], name: str = "atr-client") -> dict[str, str]:
+    """What bash puts into the environment: the last word is the one that is being typed."""
+    return {
         f"_{name.replace('-', '_').upper()}_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join((name, *words)),
         "COMP_CWORD": str(len(words)),
     }
-    script = f"from {program}.cli.app import main; main([])"
+
+
+def offered(*words: str, program: str = "atr_client") -> list[str]:
+    shown = TextIOWrapper(BytesIO(), encoding="utf-8")
+    main = import_module(f"{program}.cli.app").main
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), pytest.raises(SystemExit) as stopped:
+        for name, value in asked(words, program.removesuffix("s").replace("_", "-")).items():
+            patch.setenv(name, value)
+        main([])
+    assert not stopped.value.code
+    shown.seek(0)
+    return shown.read().splitlines()
+
+
+def test_a_process_of_its_own_says_nothing_else() -> None:
+    script = "from atr_client.cli.app import main; main([])"
+    variables = asked(("run", "--config", "off"))
     ended = subprocess.run([sys.executable, "-c", script], env=variables, capture_output=True, text=True)
-    assert ended.stderr == ""
-    return ended.stdout.splitlines()
+    assert (ended.stdout, ended.stderr) == ("plain,official\nplain,official_shuffled\n", "")
 
 
 @pytest.mark.parametrize("command", ["run", "estimate", "doctor", "models", "calibrate router"])

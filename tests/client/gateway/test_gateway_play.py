@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from atr_client.outputs.scoring import score_folder
 from atr_data import load_episode
 from atr_data.calls import CallRecord, read_calls
+from tests.support.command import call
 from tests.support.gateway import (
     EPISODE,
     asker,
@@ -35,7 +36,7 @@ from tests.support.gateway import (
 )
 from tests.support.mcp_player import McpPlayer
 
-CLI = [sys.executable, "-m", "atr_client.cli"]
+PLAY = [sys.executable, "-m", "atr_client.cli", "play"]
 ERAS = ("auto", "legacy")
 
 
@@ -59,7 +60,7 @@ async def test_over_stdio_it_passes_what_it_passes_in_process(tmp_path: Path, va
 
 def scored_again(outputs: Path) -> dict[str, bool]:
     """What `score` makes of the files."""
-    subprocess.run([*CLI, "score", str(outputs)], check=True, capture_output=True)
+    assert call("score", outputs) == 0
     (evaluation,) = outputs.rglob("eval.json")
     return passes(json.loads(evaluation.read_text()))
 
@@ -67,7 +68,7 @@ def scored_again(outputs: Path) -> dict[str, bool]:
 @contextmanager
 def served(outputs: Path, *options: str) -> Iterator[list[str]]:
     """A gateway over HTTP in a process of its own: its addresses as it tells them."""
-    command = [*CLI, "play", str(EPISODE), "--http", "--port", "0", "--outputs", str(outputs), *options]
+    command = [*PLAY, str(EPISODE), "--http", "--port", "0", "--outputs", str(outputs), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         try:
@@ -170,13 +171,14 @@ async def test_every_call_is_logged_as_in_a_cell(tmp_path: Path) -> None:
         (["--http", "--token-env", "ATR_NO_SUCH_TOKEN"], "holds no token"),
     ],
 )
-def test_what_cannot_be_played_is_told_in_a_line(tmp_path: Path, options: list[str], message: str) -> None:
-    command = [*CLI, "play", str(EPISODE), "--outputs", str(tmp_path), *options]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_what_cannot_be_played_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert call("play", EPISODE, "--outputs", tmp_path, *options) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize("listing", [None, True])

@@ -28,6 +28,7 @@ from atr_client.gateway.terminal import ask_at_the_terminal
 from atr_client.outputs.user_line import described_user
 from atr_data import Episode, load_episode
 from atr_user_sim import UserSimFault
+from tests.support.command import call
 from tests.support.gateway import (
     EPISODE,
     asker,
@@ -247,8 +248,8 @@ def test_the_command_tells_its_pages_and_ends_with_the_episode(tmp_path: Path) -
         (["--user", "human", "--user-at", "client", "--agent", "human"], "has no client"),
     ],
 )
-def test_places_that_are_not_there_are_told(tmp_path: Path, options: list[str], message: str) -> None:
-    command = [sys.executable, "-m", "atr_client.cli", "play", str(EPISODE), "--outputs", str(tmp_path)]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert done.returncode == 2
-    assert message in done.stderr
+def test_places_that_are_not_there_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert call("play", EPISODE, "--outputs", tmp_path, *options) == 2
+    assert message in capsys.readouterr().err
