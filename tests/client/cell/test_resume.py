@@ -71,13 +71,14 @@ async def test_a_done_cell_without_a_manifest_is_looked_through_and_gets_one(
     assert json.loads(cell.folder.manifest.read_text())["complete"] is True
 
 
-async def test_a_done_cell_that_lost_a_trajectory_runs_that_session_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lost", ["l0", "l2", "t0"])
+async def test_a_done_cell_that_lost_a_trajectory_runs_that_session_again(tmp_path: Path, lost: str) -> None:
     cell = small_cell(tmp_path)
     await run_cell(cell)
-    cell.folder.trajectory("t0").unlink()
+    cell.folder.trajectory(lost).unlink()
     player = Player("atr")
     await run_cell(small_cell(tmp_path, player=player))
-    assert player.ran == ["t0"]
+    assert player.ran == [lost]
 
 
 async def test_a_fresh_run_removes_what_was_there(tmp_path: Path) -> None:
