@@ -147,6 +147,9 @@ async def test_when_the_files_of_a_session_are_gone_it_is_played_again(tmp_path:
     before = load_trajectory(first)
     cell.folder.memory.unlink()
     cell.folder.done.unlink()
+    with pytest.raises(CellAbort):
+        await run_cell(cell_of(tmp_path, shelf("--dies")))
+    assert not first.exists(), "what is there belongs to the latest attempt"
     await run_cell(cell_of(tmp_path, shelf()))
     assert load_trajectory(first).messages[0].timestamp != before.messages[0].timestamp
 
