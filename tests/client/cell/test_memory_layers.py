@@ -292,6 +292,16 @@ async def test_a_session_tells_how_much_its_memory_held_when_it_began() -> None:
     assert held == [0, one_note, 2 * one_note]
 
 
+@pytest.mark.parametrize("layer", ["context", "none"])
+async def test_what_a_prompt_is_given_of_the_memory_is_counted_in_characters(layer: str) -> None:
+    played = await play_episode(short_episode(2, 1), VARIANT, asker(), user=telling_users(), memory=layer)
+    for trajectory in played.trajectories:
+        _, _, rest = (trajectory.messages[0].content or "").partition("<context>\n")
+        shown = rest.rpartition("\n</context>")[0]
+        assert trajectory.memory_use and trajectory.memory_use.pushed_characters == len(shown)
+    assert bool(shown) == (layer == "context")
+
+
 async def test_a_memory_call_that_could_not_be_read_is_answered_by_the_harness(tmp_path: Path) -> None:
     def garbles(messages: Any, tools: Any) -> ModelReply:
         if not any(tool.name == "finish_session" for tool in tools):
