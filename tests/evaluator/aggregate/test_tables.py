@@ -283,7 +283,11 @@ def test_latex_has_no_sign_of_its_own_in_a_name() -> None:
 
 def test_json_and_csv_hold_the_raw_values() -> None:
     tables = all_tables(CELLS)
-    told = {one["name"]: one["rows"] for one in json.loads(FORMATS["json"](tables))["tables"]}
+    documents = json.loads(FORMATS["json"](tables))["tables"]
+    assert [(one["name"], one["title"], one["notes"]) for one in documents] == [
+        (one.name, one.title, list(one.notes)) for one in tables
+    ]
+    told = {one["name"]: one["rows"] for one in documents}
     assert set(told) <= set(TABLE_NAMES)
     (row,) = [r for r in told["accuracy"] if (r["measure"], r["variant"]) == ("all", "default")]
     assert (row["value"], row["count"], row["model"]) == (0.5, 2, "lab/a_b|c&<d>$")
