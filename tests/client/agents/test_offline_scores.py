@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from atr_client.agents import OFFLINE_MODELS
 from atr_client.session.environments import open_environment
 from atr_client.session.recorder import SessionRecorder
@@ -105,6 +107,7 @@ def assert_asking_pays(sums: dict[str, tuple[int, int]]) -> None:
     assert (oracle - default) / sums["default"][1] >= 0.15
 
 
+@pytest.mark.early
 def test_asking_and_remembering_pay_on_the_written_personas_and_on_that_of_the_quickstart(
     tmp_path: Path,
 ) -> None:
