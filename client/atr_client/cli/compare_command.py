@@ -11,6 +11,7 @@ from atr_client.cli.failures import reported_errors
 from atr_client.errors import ConfigError
 from atr_client.outputs.scored_cells import scored_cells
 from atr_client.outputs.table_printing import print_tables
+from atr_client.outputs.user_line import USER_LINE, users_of
 from atr_evaluator.aggregate.all_tables import is_empty
 from atr_evaluator.aggregate.formats import FORMATS
 from atr_evaluator.aggregate.run_comparison import run_comparison
@@ -32,3 +33,6 @@ def compare_command(first: Path, second: Path, *, form: str | None, episodes: Pa
         click.echo(FORMATS[form](tables), nl=False)
     else:
         print_tables(Console(), tables)
+    if form is None or form in USER_LINE:
+        for name, run in zip("AB", runs, strict=True):
+            click.echo(USER_LINE[form or "md"].format(f"{name}, {users_of(run.cells)}"))

@@ -9,6 +9,7 @@ import click
 
 from atr_client.cli.failures import reported_errors
 from atr_client.outputs.scored_cells import scored_cells
+from atr_client.outputs.user_line import USER_LINE, users_of
 from atr_evaluator.aggregate.all_tables import all_tables
 from atr_evaluator.aggregate.formats import FORMATS
 from atr_evaluator.aggregate.settings import groups, unlike_personas
@@ -24,3 +25,5 @@ def table_command(
         for warning in (*found.warnings, *unlike_personas(groups(found.cells))):
             click.echo(f"warning: {warning}", err=True)
     click.echo(text, nl=False)
+    if text and form in USER_LINE:
+        click.echo(USER_LINE[form].format(users_of(found.cells)))

@@ -9,6 +9,10 @@ from typing import Any
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.rows import Row
+from atr_evaluator.aggregate.settings import ScoredCell
+
+USER_LINE: Mapping[str, str] = {"md": "\n{}", "latex": "\n% {}"}
+"""How the line stands below tables of a format; the others have it in each row."""
 
 
 def user_line(rows: Sequence[Row]) -> str | None:
@@ -16,6 +20,11 @@ def user_line(rows: Sequence[Row]) -> str | None:
     manifests = [read_manifest(CellFolder(Path(row["runs_dir"])).manifest) or {} for row in rows]
     users = [described_user(found) for manifest in manifests if (found := manifest.get("user_sim"))]
     return f"user: {' | '.join(sorted(set(users)))}" if users else None
+
+
+def users_of(cells: Sequence[ScoredCell]) -> str:
+    """The same line for cells that were read from their folders."""
+    return f"user: {' | '.join(sorted({cell.setting.user for cell in cells}))}"
 
 
 def described_user(user: Mapping[str, Any]) -> str:

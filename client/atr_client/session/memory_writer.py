@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atr_client.errors import ContextOverflow, ModelError, OutOfTime
+from atr_client.errors import ModelError
 from atr_client.models.base import AgentModel
 from atr_data.trajectory import Message
 from atr_memory import MemoryFault
@@ -24,7 +24,7 @@ class ModelWriter:
         ]
         try:
             reply = await self.model.respond(messages, [])
-        except (ModelError, ContextOverflow, OutOfTime) as error:
+        except ModelError as error:
             raise MemoryFault(f"the model that writes for the memory: {error}") from error
         text = (reply.content or "").encode("utf-8", "replace").decode("utf-8")
         return Written(text, reply.usage)

@@ -176,3 +176,22 @@ def test_mistakes_are_told_in_a_line(
     assert call("table", *arguments) == 2
     error = capsys.readouterr().err
     assert told in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        (("table",), "md"),
+        (("table",), "latex"),
+        (("table",), "csv"),
+        (("table",), "json"),
+        (("compare",), "md"),
+    ],
+)
+def test_every_table_tells_that_the_user_was_offline(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str], form: str
+) -> None:
+    folders = [finished_run()] * (2 if arguments == ("compare",) else 1)
+    capsys.readouterr()
+    assert call(*arguments, *folders, "--format", form) == 0
+    assert "offline, Classifier ." in capsys.readouterr().out

@@ -48,8 +48,10 @@ class Layer(MemoryLayer):
         held: str = "",
         found: Callable[[Sequence[str]], str | None] = "\n".join,
         offer: Shelf | None = None,
+        shown: str | None = None,
     ) -> None:
         self.held, self.found, self.offer, self.offers = held, found, offer, offer is not None
+        self.shown = shown
         self.queries: list[Sequence[str]] = []
 
     def stored(self, kept: Kept) -> str:
@@ -60,7 +62,7 @@ class Layer(MemoryLayer):
         return self.found(queries)
 
     def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
-        return None
+        return self.shown
 
     @asynccontextmanager
     async def open(self, kept: Kept) -> AsyncGenerator[Shelf | None]:
@@ -108,8 +110,9 @@ async def test_what_an_oracle_was_told_is_kept_whatever_the_layer(layer: MemoryL
     assert retention and (retention.stored, retention.findable) == (True, True)
 
 
-async def test_nothing_is_told_of_a_rule_without_words() -> None:
-    trajectory = await played(Layer(RULE), canonical_answer="...")
+@pytest.mark.parametrize("rule", [{"canonical_answer": "..."}, {"rule_id": "another"}])
+async def test_nothing_is_told_of_a_rule_that_has_no_words_or_is_not_there(rule: dict[str, str]) -> None:
+    trajectory = await played(Layer(RULE), **rule)
     assert (trajectory.retention, trajectory.rule_readable) == (None, None)
 
 
@@ -117,20 +120,27 @@ RECALL = [Tool(name="recall", description="r", input_schema={"type": "object", "
 
 
 @pytest.mark.parametrize(
-    ("tools", "has_files", "text", "readable"),
+    ("tools", "has_files", "shown", "answered", "readable"),
     [
-        (RECALL, False, RULE, True),
-        (RECALL, False, ELSEWHERE, False),
-        (RECALL, True, ELSEWHERE, False),
-        (RECALL, True, RULE, True),
-        ([], True, RULE, None),  # nobody knows what the agent reads in its own files
-        ([], False, RULE, False),
+        (RECALL, False, None, RULE, True),
+        (RECALL, False, RULE, ELSEWHERE, True),
+        (RECALL, False, None, ELSEWHERE, False),
+        (RECALL, True, None, ELSEWHERE, False),
+        (RECALL, True, None, RULE, True),
+        ([], True, None, RULE, None),  # nobody knows what the agent reads in its own files
+        ([], True, RULE, ELSEWHERE, True),
+        ([], False, None, RULE, False),
     ],
 )
 async def test_what_a_tool_of_the_memory_answered_was_read(
-    tmp_path: Path, tools: Sequence[Tool], has_files: bool, text: str, readable: bool | None
+    tmp_path: Path,
+    tools: Sequence[Tool],
+    has_files: bool,
+    shown: str | None,
+    answered: str,
+    readable: bool | None,
 ) -> None:
-    layer = Layer(RULE, offer=Shelf(text, tools, tmp_path if has_files else None))
+    layer = Layer(RULE, offer=Shelf(answered, tools, tmp_path if has_files else None), shown=shown)
     trajectory = await played(layer)
     assert trajectory.rule_readable is readable
     assert (trajectory.readability is None) == (readable is None)

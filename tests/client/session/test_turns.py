@@ -176,6 +176,18 @@ async def test_what_is_wrong_with_replies_is_counted_by_name_and_ends_nothing_bu
     assert list(trajectory.reply_faults) == sorted(faults)
 
 
+@pytest.mark.parametrize("left", [{}, {"location": "a"}, {"location": float("nan")}])
+async def test_what_a_wire_could_not_read_stands_in_the_log_as_it_came(
+    tmp_path: Path, left: dict[str, Any]
+) -> None:
+    call = ToolCall(
+        id="c", name="list_files", arguments=left, parse_error="no JSON", raw_arguments='{"a\ud800'
+    )
+    trajectory, calls = await play(Script(ModelReply(tool_calls=[call]), FINISH), tmp_path)
+    assert [(call.arguments, call.raw_arguments) for call in calls] == [({}, '{"a?')]
+    assert "no JSON" in (trajectory.messages[3].content or "")
+
+
 def endless() -> dict[str, Any]:
     knot: dict[str, Any] = {}
     knot["again"] = knot
