@@ -114,7 +114,7 @@ TerminationReason = Literal[
 
 class MemoryUse(BaseModel):
     """What the memory cost one session: characters in its prompt, calls of memory tools and the characters
-    that they answered, seconds in all, and the bytes that it held when the session was over (for a test, that
+    that they answered, seconds in all, and the bytes that it held when the session began (for a test, that
     the snapshot holds). `discarded_writes` were made in a test session and are gone."""
 
     model_config = ConfigDict(extra="ignore")

@@ -2,7 +2,7 @@
 
 `python memory_program.py FILE [--FAULT]`; faults: `dies` on the first write, `loses` writes, answers `late`,
 `masked` errors (an error text without the flag), `wordy` (other descriptions), `paged` (one tool per page),
-`mute` (begins no session).
+`mute` (begins no session). `tardy` is none: it writes its file when it is told to end.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ FILE, FAULT = Path(sys.argv[1]), (sys.argv[2:] or ["--none"])[0].removeprefix("-
 WORDS = "Keep a text for good, please." if FAULT == "wordy" else "Keep a text."
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+UNWRITTEN: list[str] = []
 TOOLS = [
     {"name": "remember", "description": WORDS, "inputSchema": TEXT},
     {"name": "recall", "description": "Texts that share a word with the query.", "inputSchema": QUERY},
@@ -50,7 +51,9 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         sys.exit(3)
     if FAULT == "masked":
         return answer("Error: the shelf is full")
-    if FAULT != "loses":
+    if FAULT == "tardy":
+        UNWRITTEN.append(arguments["text"])
+    elif FAULT != "loses":
         FILE.write_text(json.dumps([*texts, arguments["text"]]), encoding="utf-8")
     return answer("kept")
 
@@ -85,6 +88,9 @@ def main() -> None:
         told = {"error": {"code": METHOD_NOT_FOUND, "message": "no such method"}} if result is None else {}
         reply = {"jsonrpc": "2.0", "id": message["id"], **(told or {"result": result})}
         print(json.dumps(reply), flush=True)
+    if UNWRITTEN:
+        texts = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else []
+        FILE.write_text(json.dumps([*texts, *UNWRITTEN]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -86,11 +86,31 @@ async def test_each_test_of_the_target_oracle_has_a_frozen_memory_of_its_own(tmp
     assert calls == [(session, tool) for session in ("t0", "t1") for tool in tools]
 
 
-async def test_an_oracle_without_its_statement_fails_before_any_session(tmp_path: Path) -> None:
-    cell = small_cell(tmp_path, variant="oracle_target")
-    rules = [cell.episode.rules[0].model_copy(update={"canonical_answer": " "}), cell.episode.rules[1]]
+@pytest.mark.parametrize(
+    ("variant", "lacking", "refused"),
+    [
+        ("atr", ["r0", "r1"], ""),
+        ("oracle_target", ["r0"], "rule r0 has no canonical_answer"),
+        ("oracle_target", ["r1"], "rule r1 has no canonical_answer"),
+        ("oracle_full", ["r0", "r1"], "rules without a canonical_answer: r0, r1"),
+        ("oracle_full", ["spare"], "rules without a canonical_answer: spare"),
+        ("oracle_target", ["spare"], ""),
+    ],
+)
+async def test_a_statement_is_missed_by_the_oracles_that_would_tell_it(
+    tmp_path: Path, variant: str, lacking: list[str], refused: str
+) -> None:
+    cell = small_cell(tmp_path, variant=variant)
+    spare = cell.episode.rules[0].model_copy(update={"rule_id": "spare"})
+    rules = [
+        rule.model_copy(update={"canonical_answer": "" if rule.rule_id in lacking else "I walk."})
+        for rule in [*cell.episode.rules, spare]
+    ]
     cell = replace(cell, episode=cell.episode.model_copy(update={"rules": rules}))
-    with pytest.raises(PreflightError, match="r0"):
+    if not refused:
+        assert (await run_cell(cell)).row["ok"] is True
+        return
+    with pytest.raises(PreflightError, match=refused):
         await run_cell(cell)
     assert trajectory_names(cell) == []
 

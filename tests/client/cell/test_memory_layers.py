@@ -189,6 +189,13 @@ async def test_another_server_or_other_words_refuse_to_go_on(tmp_path: Path) -> 
     assert manifest and "memory_server" in manifest["stale_fields"]
 
 
+async def test_what_a_server_writes_as_it_ends_is_kept(tmp_path: Path) -> None:
+    result = await run_cell(cell_of(tmp_path, shelf("--tardy")))
+    (test,) = [t for t in result.trajectories if t.session_type == "test"]
+    assert test.retention and test.retention.stored is True
+    assert result.row["verified"] is True
+
+
 @pytest.mark.parametrize("fault", ["--masked", "--dies", "--loses"])
 async def test_a_server_that_breaks_leaves_no_score(tmp_path: Path, fault: str) -> None:
     cell = cell_of(tmp_path, shelf(fault))
@@ -265,6 +272,43 @@ async def test_what_a_test_writes_is_counted_and_not_kept() -> None:
     assert [t.memory_use.discarded_writes for t in tests if t.memory_use] == [1, 1]
     listed: list[Message] = [next(m for m in t.messages if m.role == "tool") for t in tests]
     assert [json.loads(m.content or "")["count"] for m in listed] == [0, 0]
+
+
+async def test_a_session_tells_how_much_its_memory_held_when_it_began() -> None:
+    def notes(messages: Any, tools: Any) -> ModelReply:
+        named = next((tool.name for tool in tools if tool.name in ("send_to_user", "finish_session")), "")
+        said = {"output": "Goodbye.", "reason": "r"} if named == "send_to_user" else {}
+        save = ToolCall(id="s", name="memory_save", arguments={"text": "Tea at four."})
+        done = any(message.role == "tool" for message in messages)
+        return ModelReply(tool_calls=[ToolCall(id="e", name=named, arguments=said) if done else save])
+
+    played = await play_episode(short_episode(2, 1), "default", FunctionModel(notes), memory="notes")
+    held = [t.memory_use.stored_bytes for t in played.trajectories if t.memory_use]
+    one_note = held[1]
+    assert one_note >= len("Tea at four.")
+    assert held == [0, one_note, 2 * one_note]
+
+
+async def test_a_memory_call_that_could_not_be_read_is_answered_by_the_harness(tmp_path: Path) -> None:
+    def garbles(messages: Any, tools: Any) -> ModelReply:
+        if not any(tool.name == "finish_session" for tool in tools):
+            said = {"output": "Goodbye.", "reason": "r"}
+            return ModelReply(tool_calls=[ToolCall(id="c", name="send_to_user", arguments=said)])
+        if any(message.role == "tool" for message in messages):
+            return ModelReply(tool_calls=[ToolCall(id="f", name="finish_session")])
+        calls = [
+            ToolCall(id="a", name="memory_list"),
+            ToolCall(id="b", name="memory_save", parse_error="not JSON", raw_arguments='{"te'),
+        ]
+        return ModelReply(tool_calls=calls)
+
+    log = tmp_path / "calls.jsonl"
+    await play_episode(short_episode(1, 1), "default", FunctionModel(garbles), memory="notes", log=log)
+    calls = [r for r in read_calls(log) if isinstance(r, CallRecord) and r.caller == "agent"]
+    assert [(r.tool, r.is_error, r.note, r.raw_arguments) for r in calls] == [
+        ("memory_list", False, None, None),
+        ("memory_save", True, "answered by the harness", '{"te'),
+    ]
 
 
 async def test_a_memory_tool_with_a_name_of_the_session_gets_another_one() -> None:

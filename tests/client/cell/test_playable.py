@@ -83,6 +83,20 @@ def test_what_validate_refuses_is_not_run_and_the_reason_is_the_same(
         load_playable(str(path))
 
 
+@pytest.mark.parametrize(
+    ("unknown", "more"),
+    [(1, ""), (2, " (and 1 more; `atr-client validate` lists them)"), (4, " (and 3 more;")],
+)
+def test_how_many_more_errors_there_are_is_said(unknown: int, more: str, tmp_path: Path) -> None:
+    def change(data: dict[str, Any]) -> None:
+        for test in [*data["learning_sessions"], *data["test_sessions"]][:unknown]:
+            test["local_env"]["tools"].append("fly")
+
+    with pytest.raises(DataError) as caught:
+        load_playable(written(tmp_path, change))
+    assert ("more" in caught.value.reason, more in caught.value.reason) == (bool(more), True)
+
+
 async def test_play_episode_asks_the_same_function(tmp_path: Path) -> None:
     from atr_client.agents import OFFLINE_MODELS
 

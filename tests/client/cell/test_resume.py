@@ -71,13 +71,14 @@ async def test_a_done_cell_without_a_manifest_is_looked_through_and_gets_one(
     assert json.loads(cell.folder.manifest.read_text())["complete"] is True
 
 
-async def test_a_done_cell_that_lost_a_trajectory_runs_that_session_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lost", ["l0", "l2", "t0"])
+async def test_a_done_cell_that_lost_a_trajectory_runs_that_session_again(tmp_path: Path, lost: str) -> None:
     cell = small_cell(tmp_path)
     await run_cell(cell)
-    cell.folder.trajectory("t0").unlink()
+    cell.folder.trajectory(lost).unlink()
     player = Player("atr")
     await run_cell(small_cell(tmp_path, player=player))
-    assert player.ran == ["t0"]
+    assert player.ran == [lost]
 
 
 async def test_a_fresh_run_removes_what_was_there(tmp_path: Path) -> None:
@@ -170,6 +171,27 @@ async def test_temporary_files_of_a_killed_writer_are_removed(tmp_path: Path) ->
         (folder / "never_written_again.json.tmp").write_text("{")
     await run_cell(cell)
     assert not list(cell.folder.path.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    ("lost", "ran", "told"),
+    [("traces", [], "hello in t0"), ("trajectories", ["t0"], "other in t0"), (None, [], "an old trace")],
+)
+async def test_a_trace_is_written_when_it_is_lost_or_its_session_was_run_again(
+    tmp_path: Path, lost: str | None, ran: list[str], told: str
+) -> None:
+    cell = small_cell(tmp_path)
+    await run_cell(cell)
+    cell.folder.trace("t0").write_text("an old trace")
+    cell.folder.done.unlink()
+    if lost == "traces":
+        cell.folder.trace("t0").unlink()
+    elif lost:
+        cell.folder.trajectory("t0").unlink()
+    player = Player("atr", words="other")
+    await run_cell(small_cell(tmp_path, player=player))
+    assert player.ran == ran
+    assert told in cell.folder.trace("t0").read_text()
 
 
 async def test_a_damaged_call_log_is_a_clear_error(tmp_path: Path) -> None:

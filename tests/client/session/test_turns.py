@@ -133,6 +133,20 @@ async def test_text_no_encoding_can_carry_is_written_with_replacement_signs(tmp_
     assert Trajectory.model_validate_json(trajectory.model_dump_json()) == trajectory
 
 
+@pytest.mark.parametrize(
+    ("payload", "goes_back"),
+    [([{"type": "thought", "signature": "z"}], True), ({"parts": []}, True), (None, True), ([{1}], False)],
+)
+async def test_what_a_provider_wants_back_goes_back_with_its_format(
+    tmp_path: Path, payload: Any, goes_back: bool
+) -> None:
+    reply = ModelReply("Hm.", native_assistant_payload=payload, native_payload_format="lab_v1")
+    trajectory, _ = await play(agent := Script(reply, FINISH), tmp_path)
+    kept = payload if goes_back else None
+    for message in (agent.seen[1][-1], trajectory.messages[2]):
+        assert (message.native_assistant_payload, message.native_payload_format) == (kept, "lab_v1")
+
+
 async def test_a_call_id_that_comes_again_in_a_turn_or_later_becomes_another(tmp_path: Path) -> None:
     twice = ModelReply(
         tool_calls=[ToolCall(id="c1", name="list_files"), ToolCall(id="c1", name="list_files")]
@@ -271,7 +285,7 @@ async def test_the_time_before_the_first_reply_counts_against_the_deadline() -> 
 
     trajectory = await run(Script(FINISH), SlowToList(), timeout=0.02)
     assert (trajectory.termination_reason, trajectory.step_count) == ("timeout", 0)
-    assert trajectory.duration_seconds >= 0.05
+    assert 0.05 <= trajectory.duration_seconds < 3600
 
 
 async def test_a_server_that_offers_other_tools_than_the_session_names_stops_the_cell(tmp_path: Path) -> None:
