@@ -147,6 +147,9 @@ async def test_when_the_files_of_a_session_are_gone_it_is_played_again(tmp_path:
     before = load_trajectory(first)
     cell.folder.memory.unlink()
     cell.folder.done.unlink()
+    with pytest.raises(CellAbort):
+        await run_cell(cell_of(tmp_path, shelf("--dies")))
+    assert not first.exists(), "what is there belongs to the latest attempt"
     await run_cell(cell_of(tmp_path, shelf()))
     assert load_trajectory(first).messages[0].timestamp != before.messages[0].timestamp
 
@@ -287,6 +290,16 @@ async def test_a_session_tells_how_much_its_memory_held_when_it_began() -> None:
     one_note = held[1]
     assert one_note >= len("Tea at four.")
     assert held == [0, one_note, 2 * one_note]
+
+
+@pytest.mark.parametrize("layer", ["context", "none"])
+async def test_what_a_prompt_is_given_of_the_memory_is_counted_in_characters(layer: str) -> None:
+    played = await play_episode(short_episode(2, 1), VARIANT, asker(), user=telling_users(), memory=layer)
+    for trajectory in played.trajectories:
+        _, _, rest = (trajectory.messages[0].content or "").partition("<context>\n")
+        shown = rest.rpartition("\n</context>")[0]
+        assert trajectory.memory_use and trajectory.memory_use.pushed_characters == len(shown)
+    assert bool(shown) == (layer == "context")
 
 
 async def test_a_memory_call_that_could_not_be_read_is_answered_by_the_harness(tmp_path: Path) -> None:

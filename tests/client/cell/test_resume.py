@@ -148,6 +148,17 @@ async def test_compatible_mode_reuses_it_by_name(tmp_path: Path) -> None:
     assert player.ran == []
 
 
+async def test_compatible_mode_goes_on_with_other_limits_and_calls_nothing_stale(tmp_path: Path) -> None:
+    await _stopped(tmp_path, "l2")
+    with pytest.raises(ManifestMismatch):
+        await run_cell(small_cell(tmp_path, max_steps=5))
+    player = Player("atr")
+    cell = small_cell(tmp_path, player=player, max_steps=5, options=CellOptions(compatible=True))
+    await run_cell(cell)
+    assert player.ran == ["l2", "t0", "t1"]
+    assert json.loads(cell.folder.manifest.read_text())["stale_fields"] == []
+
+
 async def test_a_session_whose_end_was_not_logged_gets_its_record_on_resume(tmp_path: Path) -> None:
     cell = small_cell(tmp_path)
     await run_cell(cell)

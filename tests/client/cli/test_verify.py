@@ -159,6 +159,17 @@ def test_a_call_that_only_the_log_has_is_told(cell: Path) -> None:
     assert "of the call log (" in evaluation(cell)["differences"][0]["what"]
 
 
+def test_a_session_whose_end_the_log_does_not_tell_is_told(cell: Path) -> None:
+    path, name = cell / "calls.jsonl", a_test(cell).stem
+    lines = path.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if not (f'"{name}"' in line and '"session_end"' in line)]
+    path.write_text("".join(kept))
+    assert len(kept) == len(lines) - 1
+    assert call("score", cell) == 3
+    (difference,) = evaluation(cell)["differences"]
+    assert difference == {"session_id": name, "what": "the call log has no finished attempt of it"}
+
+
 def test_both_sources_forged_alike_are_found_by_the_replay(
     cell: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

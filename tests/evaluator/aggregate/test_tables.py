@@ -16,6 +16,7 @@ from atr_evaluator.aggregate.figures import Figure, FigureTable, ListTable
 from atr_evaluator.aggregate.formats import FORMATS
 from atr_evaluator.aggregate.loss_figures import gap_table
 from atr_evaluator.aggregate.settings import ScoredCell, groups, unlike_personas, varying
+from atr_evaluator.companions import pooled_companions
 from tests.evaluator.aggregate.cells import results, scored
 
 
@@ -94,6 +95,41 @@ def test_the_cost_of_a_point(costs: Sequence[float | None], total: str, each: st
     cells = [scored(results(1, 1), persona=f"p{n}", cost_usd=c, paid=True) for n, c in enumerate(costs)]
     found = table("accuracy", *cells)
     assert (figure(found, "cost").text, figure(found, "each pass costs").text) == (total, each)
+
+
+def test_cells_that_nobody_pays_for_have_no_cost() -> None:
+    assert not [f for f in table("accuracy", scored(results(1, 1))).figures if f.kind == "dollars"]
+
+
+def test_the_companions_stand_in_one_order_with_the_difference_after_its_parts() -> None:
+    block = pooled_companions([])
+    block["confirm"] |= {"tests": 4, "hits": 3, "sibling_tests": 2, "sibling_false_alarms": 1}
+    block["scope_pairs"] |= {"both": 2, "one": 0, "none": 1}
+    cell = scored(results(1, 1))
+    assert cell.document is not None
+    cell.document["companions"] = block
+    told = [(f.measure, f.value, f.count) for f in table("companions", cell).figures]
+    assert told == [
+        ("% confirmed, confirm rules", 0.75, 4),
+        ("% confirmed, sibling rules", 0.5, 2),
+        ("difference", 0.25, None),
+        ("% confirmed, other rules", None, 0),
+        ("% right object acted on", None, 0),
+        ("% calls carried out", None, 0),
+        ("pairs: both/one/none", 2, None),
+        ("corrected later", 0, 0),
+    ]
+    assert figure(table("companions", cell), "pairs: both/one/none").note == "2/0/1"
+
+
+@pytest.mark.parametrize("name", ["trials", "comparisons", "unfinished"])
+def test_a_list_has_a_column_for_all_that_its_rows_tell(name: str) -> None:
+    cells = [
+        scored(results(passed, 12 - passed), setting={"model": model, "trial": trial}, missing=("t11",))
+        for model, trial, passed in (("lab/a", 1, 0), ("lab/a", 2, 3), ("lab/b", 1, 11))
+    ]
+    found = table(name, *cells)
+    assert {frozenset(row) for row in found.rows} == {frozenset(column.key for column in found.columns)}
 
 
 def test_the_classes_sum_to_all_tests() -> None:
@@ -247,7 +283,11 @@ def test_latex_has_no_sign_of_its_own_in_a_name() -> None:
 
 def test_json_and_csv_hold_the_raw_values() -> None:
     tables = all_tables(CELLS)
-    told = {one["name"]: one["rows"] for one in json.loads(FORMATS["json"](tables))["tables"]}
+    documents = json.loads(FORMATS["json"](tables))["tables"]
+    assert [(one["name"], one["title"], one["notes"]) for one in documents] == [
+        (one.name, one.title, list(one.notes)) for one in tables
+    ]
+    told = {one["name"]: one["rows"] for one in documents}
     assert set(told) <= set(TABLE_NAMES)
     (row,) = [r for r in told["accuracy"] if (r["measure"], r["variant"]) == ("all", "default")]
     assert (row["value"], row["count"], row["model"]) == (0.5, 2, "lab/a_b|c&<d>$")

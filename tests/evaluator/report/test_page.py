@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ import pytest
 
 from atr_data.errors import DataError
 from atr_evaluator.aggregate.all_tables import all_tables
-from atr_evaluator.report.chart_parts import NARROW
+from atr_evaluator.report.chart_parts import NARROW, Chart
 from atr_evaluator.report.charts import charts
 from atr_evaluator.report.drawing import drawn
 from atr_evaluator.report.page import overview, packed, page, script_json
@@ -50,6 +51,37 @@ def test_every_chart_is_drawn_for_a_desk_and_for_a_telephone() -> None:
         assert svg.get("role") == "img" and svg.get("aria-label") == chart.title
     small, large = (float(ElementTree.fromstring(drawn(c[0])).get("width", "0")) for c in (narrow, wide))
     assert small <= 358 < large
+
+
+def encodings(spec: Any, outer: dict[str, Any] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The mark and the channels of every layer, with those of the layers around it."""
+    if isinstance(spec, dict):
+        channels = {**(outer or {}), **spec.get("encoding", {})}
+        if mark := spec.get("mark"):
+            yield mark["type"] if isinstance(mark, dict) else mark, channels
+        for inner in ("layer", "spec", "hconcat", "vconcat"):
+            yield from encodings(spec.get(inner), channels)
+    elif isinstance(spec, list):
+        for one in spec:
+            yield from encodings(one, outer)
+
+
+@pytest.mark.parametrize("chart", charts(all_tables(CELLS)), ids=lambda chart: chart.name)
+def test_every_mark_has_a_place_on_both_axes_and_its_fields_in_the_data(chart: Chart) -> None:
+    found = list(encodings(chart.spec))
+    assert found
+    values: Any = chart.spec["data"]["values"]
+    for mark, channels in found:
+        if mark != "rule":
+            assert {"x", "y"} <= channels.keys(), mark
+        fields = {one["field"] for one in channels.values() if isinstance(one, dict) and "field" in one}
+        assert fields <= {name for row in values for name in row}
+
+
+@pytest.mark.parametrize(("served", "reached"), [(True, "'self'"), (False, "'none'")])
+def test_only_a_page_that_is_served_may_ask_its_server(served: bool, reached: str) -> None:
+    text = page("x", overview(CELLS[:1]), [packed([], {})], served=served)
+    assert f"connect-src {reached};" in text
 
 
 def test_the_blind_are_in_the_ticks_and_not_in_the_way() -> None:
