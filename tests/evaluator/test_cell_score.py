@@ -33,6 +33,21 @@ def test_the_file_holds_the_evaluation_and_tells_where_it_comes_from(tmp_path: P
     assert not score.incomplete
 
 
+def test_of_an_agent_from_outside_the_same_metrics_stand_there_and_some_are_null(tmp_path: Path) -> None:
+    cell = write_cell(tmp_path / "cell", [trajectory("ts_0", [RIGHT])])
+    inside = score_cell(cell, episode(NEED, learning=1), variant="atr").document
+    (cell / "cell_manifest.json").write_text('{"agent": "somebody"}')
+    outside = score_cell(cell, episode(NEED, learning=1), variant="atr").document
+    assert outside["metrics"].keys() == inside["metrics"].keys()
+    unseen = {name for name in outside["not_available"] if "." not in name}
+    assert unseen <= {name for name, value in outside["metrics"].items() if value is None}
+    kept = outside["metrics"].keys() - unseen - {"token_usage_total"}
+    assert {name: outside["metrics"][name] for name in kept} == {
+        name: inside["metrics"][name] for name in kept
+    }
+    assert "ls_stu_mixed_turns" in unseen and "total_test" in kept
+
+
 def test_a_missing_session_makes_the_cell_incomplete(tmp_path: Path) -> None:
     cell = write_cell(tmp_path / "cell", [trajectory("ts_0", [RIGHT])])
     assert score_cell(cell, episode(NEED, NEED), variant="atr").incomplete

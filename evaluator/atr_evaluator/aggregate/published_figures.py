@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from atr_data.variants import VARIANTS
-from atr_evaluator.aggregate.figures import Figure, FigureTable
+from atr_evaluator.aggregate.figures import Figure, FigureTable, Kind
 from atr_evaluator.aggregate.published import (
     Accuracy,
     AggregateCell,
@@ -81,7 +81,6 @@ def _hit_rate(group: Group) -> Figure:
     return Figure(group.setting, group.variant, "hit rate", hits / classified if classified else None)
 
 
-def _mean(setting: Setting, variant: str, measure: str, found: Mean, kind: str = "share") -> Figure:
+def _mean(setting: Setting, variant: str, measure: str, found: Mean, kind: Kind = "share") -> Figure:
     interval = found.ci if found.count > 1 else None
-    shown = "rate" if kind == "rate" else "share"
-    return Figure(setting, variant, measure, found.macro, shown, interval, found.count or None)
+    return Figure(setting, variant, measure, found.macro, kind, interval, found.count or None)

@@ -12,10 +12,10 @@ import pytest
 
 from atr_evaluator.aggregate import TABLE_NAMES
 from atr_evaluator.aggregate.all_tables import all_tables
-from atr_evaluator.aggregate.figures import Figure, FigureTable, ListTable
+from atr_evaluator.aggregate.figures import Column, Figure, FigureTable, ListTable
 from atr_evaluator.aggregate.formats import FORMATS
 from atr_evaluator.aggregate.loss_figures import gap_table
-from atr_evaluator.aggregate.settings import ScoredCell, groups, unlike_personas, varying
+from atr_evaluator.aggregate.settings import ScoredCell, Setting, groups, unlike_personas, varying
 from atr_evaluator.companions import pooled_companions
 from tests.evaluator.aggregate.cells import results, scored
 
@@ -130,6 +130,7 @@ def test_a_list_has_a_column_for_all_that_its_rows_tell(name: str) -> None:
     ]
     found = table(name, *cells)
     assert {frozenset(row) for row in found.rows} == {frozenset(column.key for column in found.columns)}
+    assert found.notes
 
 
 def test_the_classes_sum_to_all_tests() -> None:
@@ -210,6 +211,16 @@ def test_how_sessions_ended() -> None:
     }
 
 
+def test_questions_per_session_are_no_percentage() -> None:
+    metrics = {
+        "total_learning": 4,
+        "ls_send_calls_routed_rule": 6,
+        "rule_coverage": {"ratio": 0.5, "total": 4},
+    }
+    found = table("published", scored(results(1, 1), metrics=metrics))
+    assert (figure(found, "RuleAsk").text, figure(found, "RuleCov").text) == ("1.50 (1)", "50.0 (1)")
+
+
 def test_trials_are_pooled_for_pass_at_k_alone() -> None:
     runs = [{"a": True, "b": True}, {"a": False, "b": True}, {"a": False}]
     cells = [scored(run, setting={"trial": n + 1}) for n, run in enumerate(runs)]
@@ -272,6 +283,73 @@ def test_markdown_keeps_its_columns_whatever_a_model_is_called() -> None:
     lines = [line.replace("\\|", "") for line in text.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in lines} <= {3, 4, 6, 13}
     assert "lab/a\\_b\\|c&&lt;d>$" in text
+
+
+SHORT = [
+    FigureTable(
+        "one",
+        "shares",
+        [
+            Figure(Setting("lab/m"), "default", "all", 0.25, count=4),
+            Figure(Setting("lab/m"), "atr", "all", 0.5, count=4),
+        ],
+        ["a note"],
+    ),
+    ListTable("two", "lines", [Column("a", "A"), Column("b", "B", "share")], [{"a": "x", "b": 0.5}]),
+]
+WRITTEN = {
+    "md": """
+## shares
+
+### lab/m
+
+|  | default | atr |
+| --- | ---: | ---: |
+| all | 25.0 (4) | 50.0 (4) |
+
+a note
+
+## lines
+
+| A | B |
+| --- | --- |
+| x | 50.0 |
+""",
+    "latex": r"""
+% shares: lab/m
+\begin{tabular}{lrr}
+\toprule
+ & default & atr \\
+\midrule
+all & 25.0 (4) & 50.0 (4) \\
+\bottomrule
+\end{tabular}
+
+% a note
+
+% lines
+\begin{tabular}{ll}
+\toprule
+A & B \\
+\midrule
+x & 50.0 \\
+\bottomrule
+\end{tabular}
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_table_is_written_with_its_title_its_heads_and_its_notes(name: str) -> None:
+    assert FORMATS[name](SHORT) == WRITTEN[name].lstrip("\n")
+
+
+def test_the_gap_is_told_of_all_but_the_variant_that_it_starts_from() -> None:
+    cells = [
+        scored(results(n, 4 - n), variant=v) for n, v in ((1, "default"), (2, "atr"), (3, "oracle_target"))
+    ]
+    told = {f.variant: f.value for f in table("published", *cells).figures if f.measure == "GapRec"}
+    assert told == {"atr": pytest.approx(0.5)}
 
 
 def test_latex_has_no_sign_of_its_own_in_a_name() -> None:

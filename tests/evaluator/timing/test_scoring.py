@@ -12,6 +12,7 @@ from atr_evaluator.timing import (
     UserPlay,
     score_snapshots,
     score_timing,
+    set_hash,
     snapshots,
 )
 from atr_evaluator.timing.content import fact_f1, query_f1, tokens
@@ -56,6 +57,12 @@ def test_without_a_scene_the_window_is_fixed_and_late_help_counts_half(
     assert (scored["matched"], scored["utility"]) == (matched, utility)
 
 
+def test_in_which_order_a_set_lies_tells_nothing() -> None:
+    other = tiny_stream([event(at) for at in range(0, 300, 30)])
+    plays = [UserPlay(stream, tiny_gold(stream)) for stream in (STREAM, other)]
+    assert set_hash(plays) == set_hash(reversed(plays)) != set_hash(plays[:1])
+
+
 def test_the_windows_of_the_rules_are_obeyed_and_printed() -> None:
     rules = TimingRules(before=150)
     scored = result({"e60": CODING}, need(200, intent="coding"), rules=rules)
@@ -92,7 +99,8 @@ def test_content_weighs_intent_target_and_facts() -> None:
     best = Assist(intent="coding", target="plan", query="Why does larkfold stop at STEP 3?")
     assert result({"e90": best}, wish)["content"] == 1
     foiled = best.model_copy(update={"query": "larkfold step 9"})
-    assert result({"e90": foiled}, wish)["content"] == pytest.approx(0.5 + 0.3 + 0.2 * 0.5)
+    scored = result({"e90": foiled}, wish)
+    assert scored["content"] == scored["utility"] == pytest.approx(0.5 + 0.3 + 0.2 * 0.5)
     elsewhere = best.model_copy(update={"target": "other"})
     scored = result({"e90": elsewhere}, wish)
     assert (scored["content"], scored["F1_E2E"]) == (0.7, 0)
