@@ -34,7 +34,10 @@ _QUOTED = re.compile(
 _FOR_OTHERS = re.compile(
     r"\b(?:text(?:s|ed)?|wr[io]te|written|messages?|notes?|drafts?|drafted|repl(?:y|ied)|queries|query|words|wording|reads?|says?"
     r"|said|put it|answer(?:s|ed)?|tell|told|asks?|asked|letter|mail)\b[^.?!:\n]{0,60}:"
-    r"(?:[ \t]+(?P<line>[^\n?\u25a1]*\?)|[ \t]*\n\s*\n?(?P<paragraph>\S.*?)(?=\n\s*\n|\Z))",
+    r"(?:[ \t]+(?P<line>(?:(?:and|so|hello|hi)\b,? )?(?:in future,? )?"
+    r"(?:do|does|did|am|are|is|was|were|can|could|would|will|shall|should|may|have|has|who|what|when|where|which|why"
+    r"|how|any)"
+    r"\b[^\n?\u25a1]*\?)|[ \t]*\n\s*\n?(?P<paragraph>\S.*?)(?=\n\s*\n|\Z))",
     re.S | re.I,
 )
 """What is said to be written or told elsewhere: the question after the colon, or the paragraph below it."""
