@@ -3,6 +3,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
+# What is compiled once need not be compiled again by every process that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup run test test-pythons test-floors test-local test-clients test-hosts test-memory mutants check train-user clean bundle
 
 setup: $(STAMP)
@@ -28,7 +31,7 @@ train-user: $(STAMP)
 	$(BIN)/python -m atr_user_training.train_matcher
 
 test: check
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # What depends on the interpreter most, under the others that the package supports, where this machine has them.
 PYTHONS := .pythons

@@ -21,6 +21,10 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
 @pytest.fixture(autouse=True)
 def log_configuration() -> Iterator[None]:
     """A command run in this process logs to its own stderr, which ends with its test."""

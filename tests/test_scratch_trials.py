@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.scratch import copy_tree, replace, run_tests
 
 TOOL = """\
@@ -106,6 +108,7 @@ WIRE_TRIAL = (
 )
 
 
+@pytest.mark.early
 def test_a_tool_is_one_entry_and_one_handler(tmp_path: Path) -> None:
     copy = copy_tree(tmp_path)
     ontology = copy / "ontology" / "atr_ontology" / "tools.yaml"
@@ -118,6 +121,7 @@ def test_a_tool_is_one_entry_and_one_handler(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
 
 
+@pytest.mark.early
 def test_a_wire_format_is_one_module_and_one_entry(tmp_path: Path) -> None:
     copy = copy_tree(tmp_path)
     models = copy / "client" / "atr_client" / "models"

@@ -203,7 +203,7 @@ def _check_text(content: bytes) -> None:
 def _are_whole(messages: list[_Message]) -> bool:
     for message in messages:
         written = memoryview(message.written)
-        if written[0] != _QUOTE and written != b"null":
+        if written[0] != _QUOTE and bytes(written) != b"null":
             return False
         for call in message.tool_calls or ():
             if not _is_usable(call.arguments):

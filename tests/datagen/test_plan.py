@@ -243,7 +243,8 @@ def test_a_plan_with_little_variety_has_no_good_shape(plan: Plan) -> None:
     one_slot = of_type("param_enum", slot="book_flight.seat_preference", choices=("aisle", "window"))(plan)
     broken = {g.note.split()[0] for g in check_shape(one_slot) if not g.ok and g.note}
     assert broken >= {"dup.binding_top_share", "ask.ten_slot_coverage"}
-    assert not keeps_shape(one_slot)
+    few = [persona for persona in one_slot.personas if persona.id in one_slot.mini]
+    assert not keeps_shape(replace(one_slot, personas=few))
 
 
 # ------------------------------------------------------------------ bad input

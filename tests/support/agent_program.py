@@ -6,14 +6,15 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import cast
 
 import anyio
 from mcp import Client
 from mcp.types import Implementation
 
-from atr_client.models.base import ToolSpec
+from atr_client.agents import OFFLINE_MODELS
+from atr_client.models.base import AgentModel, ToolSpec
 from atr_data.trajectory import Message
-from tests.support.gateway import asker
 from tests.support.mcp_player import McpPlayer
 
 LISTS_ONCE = Implementation(name="codex-mcp-client", version="0")
@@ -29,7 +30,7 @@ async def play(url: str, text: str) -> None:
         Message(role="user", content=opening.removesuffix("\n"), turn_idx=1),
     ]
     async with Client(url, client_info=LISTS_ONCE, mode="legacy") as client:
-        player = McpPlayer(client, asker())
+        player = McpPlayer(client, cast(AgentModel, OFFLINE_MODELS["offline/asker"].model()))
         tools: list[ToolSpec] = await player.tools()
         while not await player.take_turn(messages, tools):
             pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from atr_user_sim.calibration import calibrate_classifier
+from atr_user_sim.calibration import calibrate_classifier, calibrate_router
 from atr_user_sim.calibration.folds import FOLDS
 from atr_user_sim.calibration.measure import ClassifierQuestion, RouterTurn, earlier_file
 from atr_user_sim.calibration.records import (
@@ -18,14 +18,14 @@ from atr_user_sim.calibration.records import (
     turns,
 )
 from atr_user_sim.lines import load_lines, official_lines
-from atr_user_sim.offline import offline_classifier
+from atr_user_sim.offline import offline_classifier, offline_router
 from tests.support.vectors import read_jsonl
 
 _MARKER = re.compile(
     r"\b(?:always|usual\w*|prefer\w*|general\w*|rules?|future|default|normal\w*|typical\w*|from now on)\b",
     re.I,
 )
-EARLIER, STARTS = 329, 22
+EARLIER, STARTS, QUOTING = 329, 22, 220
 
 
 def test_there_are_enough_questions_and_turns_of_many_hands() -> None:
@@ -88,7 +88,7 @@ def test_the_official_rules_have_lines_of_two_hands_and_word_lists() -> None:
 def test_the_earlier_questions_and_turns_are_still_there() -> None:
     assert (
         len([RouterTurn.model_validate(line) for line in read_jsonl(earlier_file("router"))])
-        == EARLIER + STARTS
+        == EARLIER + STARTS + QUOTING
     )
     found = [ClassifierQuestion.model_validate(line) for line in read_jsonl(earlier_file("classifier"))]
     assert len(found) == EARLIER
@@ -122,6 +122,12 @@ def test_the_sealed_set_is_of_personas_that_nothing_was_trained_on() -> None:
     known = load_lines(folder / "lines.json")
     assert {rule.rule_id for question in asked for rule in question.rule_pool} == known.keys()
     assert all(len(lines.hands) == 2 for lines in known.values())
+
+
+async def test_hard_turns_of_a_writer_that_nobody_had_seen_are_told_apart_as_measured() -> None:
+    result = await calibrate_router(offline_router(), DATA / "sealed" / "quoting.jsonl")
+    assert (result.recall or 0) >= 0.88 and (result.exact_span_rate or 0) >= 0.85
+    assert (result.false_positive_rate or 1) <= 0.15
 
 
 async def test_the_sealed_questions_are_judged_by_words_as_measured() -> None:

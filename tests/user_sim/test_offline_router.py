@@ -55,6 +55,26 @@ async def test_a_letter_that_asks_is_only_shown() -> None:
     assert not verdict.is_strict_rule_question
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        'The draft says "Do you generally prefer calls?"',
+        "The draft says 'Do you generally prefer calls, since Ada's line is bad?'",
+        "The draft says \u2018Do you generally prefer calls?\u2019",
+        "I'd text her: do you generally prefer calls?",
+        "Draft for the mill:\n\nDo you generally prefer calls? And do you always close at noon?",
+        "> Do you generally prefer calls?",
+    ],
+    ids=["double", "single with an apostrophe", "curly", "told", "paragraph", "block"],
+)
+async def test_words_for_somebody_else_ask_nothing_and_do_not_hide_what_is_asked(shown: str) -> None:
+    alone = await offline_router().route(output=f"{shown}\n\nIt is not sent yet.", reason="showing the text")
+    assert not alone.is_strict_rule_question
+    own = "In general, do you want to see every mail to suppliers first?"
+    both = await offline_router().route(output=f"{shown}\n\n{own}", reason="for later mails too")
+    assert both.rule_question_span == own
+
+
 async def test_a_reason_alone_makes_no_question() -> None:
     verdict = await offline_router().route(
         output="The ticket is booked.", reason="Asking a standing rule question about the future."

@@ -144,7 +144,7 @@ def _count_costs(meter: Meter, config: RunConfig, cells: Sequence[Cell], overrid
 
 
 def _narrowed(config: RunConfig, request: RunRequest) -> RunConfig:
-    values = config.model_dump(exclude_unset=True)
+    values = config.model_dump(exclude_unset=True, by_alias=True)
     if request.select:
         values["episodes"] = {**values.get("episodes", {}), "select": list(request.select)}
     if request.variants:

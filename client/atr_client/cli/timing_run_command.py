@@ -170,7 +170,7 @@ def _narrowed(config: TimingConfig, request: RunRequest) -> TimingConfig:
     ):
         if given:
             raise UsageFault(f"{option} is for episodes; this configuration is of the timing track")
-    values = config.model_dump(exclude_unset=True)
+    values = config.model_dump(exclude_unset=True, by_alias=True)
     if request.select:
         values["set"] = {**values.get("set", {}), "users": list(request.select)}
     if request.models:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from types import UnionType
@@ -191,10 +191,22 @@ def _keys_at(parents: list[Any], root: type[BaseModel]) -> list[str]:
         if parents[0] == "memory" and parent in KINDS:
             found = KINDS[parent]
             continue
-        if isinstance(found, type) and issubclass(found, BaseModel):
-            found = found.model_fields[parent].annotation
+        forms = list(_forms(found))
+        named = next((form for form in forms if getattr(form, "__name__", None) == parent), None)
+        if named or not (isinstance(forms[0], type) and issubclass(forms[0], BaseModel)):
+            found = named or get_args(forms[0])[-1]
         else:
-            found = get_args(found)[-1]
-        while get_origin(found) in (Annotated, Union, UnionType):
-            found = get_args(found)[0]
-    return list(cast(type[BaseModel], found).model_fields)
+            found = forms[0].model_fields[parent].annotation
+    fields = cast(type[BaseModel], next(_forms(found))).model_fields
+    return [field.alias or name for name, field in fields.items()]
+
+
+def _forms(annotation: Any) -> Iterator[Any]:
+    """What a value may be read as."""
+    if get_origin(annotation) is Annotated:
+        yield from _forms(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for form in get_args(annotation):
+            yield from _forms(form)
+    else:
+        yield annotation

@@ -47,7 +47,7 @@ class Hostile:
         return rank
 
     def _liked(self, model: Any, choices: Sequence[Choice]) -> Iterator[Preference]:
-        """The model is asked for all options at once, which takes it hardly longer than those of one choice."""
+        """Of all choices at once, which takes a model hardly longer than one of them."""
         rows = [dict(features) for choice in choices for features in self._seen(choice)]
         likely = iter(model.predict_proba(rows)[:, 1].tolist() if model and rows else [0.0] * len(rows))
         for choice in choices:

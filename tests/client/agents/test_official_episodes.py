@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from atr_client import play_episode
-from atr_client.agents import OFFLINE_MODELS
 from atr_client.agents.gold import gold_model
 from atr_client.cell.episode_runner import EpisodeRunner, offline_users
 from atr_client.session.agent_memory import SessionMemory
@@ -42,16 +40,3 @@ async def test_gold_ends_every_learning_session_and_passes_every_test(
         assert metrics["missing_learning_sessions"] == []
     assert (passed, total) == (284, 284)
     assert endings == {"task_complete": 568, "agent_stop": 284}
-
-
-async def test_who_asks_and_remembers_stands_between_who_does_not_and_who_is_told(official_dir: Path) -> None:
-    """With the offline user, and her question lines, on two episodes."""
-    asker = OFFLINE_MODELS["offline/asker"].model()
-    passed: dict[str, int] = {}
-    for variant in ("default", "atr", "always_ask", "oracle_target"):
-        played = [
-            await play_episode(path, variant, asker)
-            for path in select_episodes(["all"], official_dir / "episodes")[:2]
-        ]
-        passed[variant] = sum(one.evaluation["metrics"]["success_count"] for one in played)
-    assert passed["default"] < passed["atr"] <= passed["always_ask"] < passed["oracle_target"], passed

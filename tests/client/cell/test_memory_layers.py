@@ -295,6 +295,7 @@ async def test_a_session_tells_how_much_its_memory_held_when_it_began() -> None:
 @pytest.mark.parametrize("layer", ["context", "none"])
 async def test_what_a_prompt_is_given_of_the_memory_is_counted_in_characters(layer: str) -> None:
     played = await play_episode(short_episode(2, 1), VARIANT, asker(), user=telling_users(), memory=layer)
+    shown = ""
     for trajectory in played.trajectories:
         _, _, rest = (trajectory.messages[0].content or "").partition("<context>\n")
         shown = rest.rpartition("\n</context>")[0]

@@ -258,6 +258,7 @@ def test_check_of_one_rule_tells_its_own_failures_alone(
     assert not any("quiet_bench" in line for line in lines)
 
 
+@pytest.mark.early
 def test_every_gate_holds_for_what_ships(
     shared_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

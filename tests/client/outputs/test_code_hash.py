@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,14 +28,21 @@ HOMES = {
 }
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all copies, so that a file that is as it was before need not be read again."""
+    return tmp_path_factory.mktemp("packages") / "copy"
+
+
 @pytest.fixture
-def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def copy(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The packages that count, copied, and hashed in place of the installed ones."""
     for package, home in HOMES.items():
         ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / home / package, tmp_path / package, ignore=ignore)
-    monkeypatch.setattr(module, "files", lambda package: tmp_path / str(package))
-    return tmp_path
+        shutil.copytree(ROOT / home / package, place / package, ignore=ignore)
+    monkeypatch.setattr(module, "files", lambda package: place / str(package))
+    yield place
+    shutil.rmtree(place)
 
 
 def _edit(path: Path, old: str, new: str) -> None:

@@ -53,6 +53,12 @@ def test_layers_have_names_of_their_own(memory: Any, names: list[str]) -> None:
         ("memory: note\n", "does not match any of the expected tags: 'none', 'context', 'notes'"),
         ("memory: [notes, notes]\n", "two layers are called 'notes'; give one of them a name"),
         ("memory: {kind: retrieval, topp: 3}\n", "unknown key; did you mean 'top'"),
+        ("memory: {kind: external, command: [/m], freeze: {tol: x}}\n", "unknown key"),
+        (
+            "memory: {kind: external, command: [/m], freeze: {tool: x, argumnt: y}}\n",
+            "unknown key; one of: copy",
+        ),
+        ("memory: {kind: external, command: [/m], freeze: {copy: [x], als: y}}\n", "unknown key"),
         ("memory: {kind: retrieval, top: 0}\n", "greater than or equal to 1"),
         ("memory: {kind: notes, name: a/b}\n", "'a/b' is no plain name"),
         ("memory: {kind: external}\n", "give either command or url"),

@@ -18,7 +18,7 @@ OFFLINE = {
     "quickstart": 4,
     "mini": 4,
     "sweep": 5,
-    "memory": 7,
+    "memory": 8,
     "official": 4,
     "official_shuffled": 4,
 }
@@ -42,7 +42,7 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_none_is_left_out_here() -> None:
-    assert sorted(packaged_configs()) == sorted([*OFFLINE, *REMOTE, "timing"])
+    assert sorted(packaged_configs()) == sorted([*OFFLINE, *REMOTE, "memory_servers", "timing"])
 
 
 @pytest.mark.parametrize("name", sorted(OFFLINE))

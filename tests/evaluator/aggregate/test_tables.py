@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -106,8 +106,7 @@ def test_the_companions_stand_in_one_order_with_the_difference_after_its_parts()
     block["confirm"] |= {"tests": 4, "hits": 3, "sibling_tests": 2, "sibling_false_alarms": 1}
     block["scope_pairs"] |= {"both": 2, "one": 0, "none": 1}
     cell = scored(results(1, 1))
-    assert cell.document is not None
-    cell.document["companions"] = block
+    cast(dict[str, Any], cell.document)["companions"] = block
     told = [(f.measure, f.value, f.count) for f in table("companions", cell).figures]
     assert told == [
         ("% confirmed, confirm rules", 0.75, 4),
@@ -145,8 +144,7 @@ def test_what_the_memory_kept_of_the_rules_that_were_heard_stands_between_asking
     known = {"heard": 4, "stored": 4, "stored_known": 4, "found": 1, "found_known": 2, "findable": 0}
     cells = [scored(results(2, 2), persona=name) for name in ("p0", "p1", "p2")]
     for cell, kept in zip(cells, (known, known | {"found": 2}, None), strict=True):
-        assert cell.document is not None
-        cell.document["companions"] = {"retained": kept} if kept else {}
+        cast(dict[str, Any], cell.document)["companions"] = {"retained": kept} if kept else {}
     found = table("losses", *cells)
     told = {f.measure: (f.value, f.count) for f in found.figures if f.measure.startswith("heard")}
     assert told == {"heard rules stored": (1.0, 8), "heard rules found": (0.75, 4)}

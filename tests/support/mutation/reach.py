@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import coverage
+import coverage  # pyright: ignore[reportMissingImports]
 import pytest
 
 TEST = "ATR_MUTATION_TEST"

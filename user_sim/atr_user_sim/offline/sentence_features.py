@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from atr_user_sim.offline.grammar import asks, signs
 from atr_user_sim.offline.sentences import HIDDEN, Sentence
@@ -30,6 +31,11 @@ _REPORTS_ACTION = re.compile(
 )
 _ANNOUNCES_QUESTION = re.compile(r"\b(?:question|thing|point|matter)s?\b", re.I)
 _FUTURE = re.compile(r"\b(?:future|next times?|later|long run|long term)\b", re.I)
+_WORDS_FOR_OTHERS = re.compile(
+    r"\b(?:drafts?|drafted|wr[io]te|written|texts?|texted|repl(?:y|ied)|answer(?:ed)?|says?|said|tell|told|ask(?:ed|s)?|reads?"
+    r"|notes?|messages?|wording|words|puts?|sends?|sent|goes|went|mail(?:ed)?|e-?mail|letter|from|quot\w+)\b[^.?!\n]{0,80}:",
+    re.I,
+)
 _SETS_OUT = re.compile(
     r"^\W*(?:sure|of course|certainly|absolutely|happy to|glad to|no problem|right away|understood|got it"
     r"|okay|let me|let's|i(?:'d| would) be (?:happy|glad)|i can (?:help|do)|hi|hello|thanks)\b",
@@ -53,6 +59,7 @@ def message_features(spoken: Sequence[Sentence], reason: str) -> list[dict[str, 
         "alone": float(len(spoken) == 1),
         "sets_out": float(bool(spoken and _SETS_OUT.search(spoken[0].visible))),
     }
+    shared |= _reasons(reason)
     found: list[dict[str, float]] = []
     before = ""
     for number, sentence in enumerate(spoken):
@@ -62,6 +69,8 @@ def message_features(spoken: Sequence[Sentence], reason: str) -> list[dict[str, 
             "last": float(number == len(spoken) - 1),
             "announced": float(bool(_ANNOUNCES_QUESTION.search(before))),
             "announced_for_later": float(bool(_ANNOUNCES_QUESTION.search(before) and _FUTURE.search(before))),
+            "for_others": float(bool(_WORDS_FOR_OTHERS.search(sentence.visible))),
+            "after_words_for_others": float(bool(_WORDS_FOR_OTHERS.search(before))),
             "hidden": float(HIDDEN in sentence.visible),
             "length": len(tokens) / 10,
             "short": float(len(tokens) < _SHORT),
@@ -82,6 +91,13 @@ def _phrases(tokens: Sequence[str]) -> dict[str, float]:
         for length in range(1, _LONGEST_START + 1)
     }
     return found | starts | {f"ends{WORDS_TOGETHER}{' '.join(tokens[-3:])}": 1.0}
+
+
+def _reasons(reason: str) -> dict[str, float]:
+    """Words and pairs of words of the note why the message is sent."""
+    tokens = _tokens(reason)
+    pairs = [" ".join(pair) for pair in pairwise(tokens)]
+    return {f"why{WORDS_TOGETHER}{words}": 1.0 for words in (*tokens, *pairs)}
 
 
 def _tokens(visible: str) -> list[str]:

@@ -25,7 +25,22 @@ _LABELLED = re.compile(
     r"(?:[ \t]+(?P<line>\S[^\n]*)|[ \t]*\n(?P<paragraph>\S.*?)(?=\n\s*\n|\Z))",
     re.M | re.S | re.I,
 )
-_QUOTED = re.compile(r'(?<!\w)"(?=\S)[^"]{0,4000}?(?<=\S)"(?!\w)|“[^”]{0,4000}”', re.S)
+_QUOTED = re.compile(
+    r'(?<!\w)"(?=\S)[^"]{0,4000}?(?<=\S)"(?!\w)|“[^”]{0,4000}”'
+    r"|(?<![\w'])'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,4000}[.?!…,]'(?!\w)|‘(?:[^’]|(?<=\w)’(?=\w)){1,4000}’",
+    re.S,
+)
+"""Within single marks an apostrophe is one between letters; straight ones hold what ends like a sentence."""
+_FOR_OTHERS = re.compile(
+    r"\b(?:text(?:s|ed)?|wr[io]te|written|messages?|notes?|drafts?|drafted|repl(?:y|ied)|queries|query|words|wording|reads?|says?"
+    r"|said|put it|answer(?:s|ed)?|tell|told|asks?|asked|letter|mail)\b[^.?!:\n]{0,60}:"
+    r"(?:[ \t]+(?P<line>(?:(?:and|so|hello|hi)\b,? )?(?:in future,? )?"
+    r"(?:do|does|did|am|are|is|was|were|can|could|would|will|shall|should|may|have|has|who|what|when|where|which|why"
+    r"|how|any)"
+    r"\b[^\n?\u25a1]*\?)|[ \t]*\n\s*\n?(?P<paragraph>\S.*?)(?=\n\s*\n|\Z))",
+    re.S | re.I,
+)
+"""What is said to be written or told elsewhere: the question after the colon, or the paragraph below it."""
 _LIST_MARK = re.compile(r"(?:[-*•–]|#{1,6}|\(?\d{1,2}[.)])[ \t]+")
 _TERMINATOR = re.compile(r"[.?!…]+[)\]\"'”’*_]*(?=\s|$)")
 _HOUR = re.compile(r"\b[ap]\.m\.$", re.I)
@@ -61,6 +76,7 @@ def _mask(message: str) -> str:
         masked = pattern.sub(lambda m: _blank(m[0]), masked)
     masked = _RULED_OFF.sub(lambda m: m[0].replace(m["shown"], _blank(m["shown"])), masked)
     masked = _QUOTED.sub(_hide, masked)
+    masked = _FOR_OTHERS.sub(_hide_for_others, masked)
     return _LABELLED.sub(_blank_labelled, masked)
 
 
@@ -74,6 +90,12 @@ def _hide(match: re.Match[str]) -> str:
     follows = match.string[match.end() :].lstrip(" *_")[:1]
     ends = quoted[-2:-1] in ".?!" and (follows in ("", "\n") or follows.isupper())
     return HIDDEN * (len(quoted) - 1) + ("." if ends else HIDDEN)
+
+
+def _hide_for_others(match: re.Match[str]) -> str:
+    shown = match["line"] or match["paragraph"]
+    hidden = "".join(one if one == "\n" else HIDDEN for one in shown[:-1])
+    return f"{match[0][: -len(shown)]}{hidden}."
 
 
 def _blank_labelled(match: re.Match[str]) -> str:
