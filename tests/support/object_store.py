@@ -26,7 +26,10 @@ class ObjectStore:
         self.writes_left: int | None = None
 
     def __enter__(self) -> Self:
+        from moto.moto_api._internal.models import moto_api_backend
+
         self._server.start()
+        moto_api_backend.reset()  # what an earlier server of this process held
         host, port = self._server.get_host_and_port()
         self.url = f"http://{host}:{port}"
         inner: Any = self._server._server
