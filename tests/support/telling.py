@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import pytest
+
 from atr_client.cell.episode_runner import UserMaker
+from atr_client.gateway import external_cell
 from atr_data import Episode, load_episode
 from atr_data.episode import LearningSession
 from atr_user_sim import SimulatedUser, UserBrief, simulated_user
@@ -39,6 +42,11 @@ def telling_users() -> UserMaker:
         return simulated_user(*roles, OfflineSimulator(UserBrief.of(episode, session)), episode.rules)
 
     return make
+
+
+def tell_at_gateways(patch: pytest.MonkeyPatch) -> None:
+    """Has this user at every desk: what a test plants in her answers, her Classifier need not know."""
+    patch.setattr(external_cell, "users_of_cells", lambda *_: lambda _: telling_users())
 
 
 def short_episode(learning: int = 3, tests: int = 2, persona: str = "dashiell_okonjo") -> Episode:

@@ -33,6 +33,7 @@ from tests.support.gateway import (
 from tests.support.gold import leaked, secrets
 from tests.support.mcp_player import McpPlayer
 from tests.support.planted import planted, poisoned
+from tests.support.telling import tell_at_gateways
 
 ANSWER = re.compile(r"ZZ-ANSWER-(\d+)-", re.I)
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -72,7 +73,10 @@ async def test_an_agent_that_never_asks_sees_nothing_of_the_rules(tmp_path: Path
     assert set(re.findall(r"ZZ-GOLD-\w+", log)) <= {"ZZ-GOLD-ls", "ZZ-GOLD-ts"}
 
 
-async def test_an_agent_that_asks_hears_what_it_asked_for_and_nothing_else(tmp_path: Path) -> None:
+async def test_an_agent_that_asks_hears_what_it_asked_for_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_at_gateways(monkeypatch)
     said, desk = await everything_said(tmp_path, "atr", asker(), "auto")
     hit = {
         event.rule_id

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import anyio
+import pytest
 
 from atr_client.gateway.desk import Desk
 from atr_data.episode import Episode
@@ -14,6 +15,7 @@ from atr_data.trajectory import Message, Trajectory
 from tests.support.gateway import EPISODE, asker, desk_of, hosting, over_http, passes, scored
 from tests.support.mcp_player import McpPlayer
 from tests.support.planted import planted
+from tests.support.telling import tell_at_gateways
 
 EPISODES = 64
 SESSIONS = 4
@@ -48,7 +50,8 @@ def kept_in_memory() -> int:
     return sum(isinstance(one, Message) for one in kept)
 
 
-async def test_64_episodes_at_once_keep_apart(tmp_path: Path) -> None:
+async def test_64_episodes_at_once_keep_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell_at_gateways(monkeypatch)
     desks = [desk_with_marks(tmp_path, number) for number in range(EPISODES)]
     heard: dict[int, str] = {}
     async with hosting(desks) as (http, addresses):
