@@ -31,6 +31,15 @@ from tests.support.mcp_player import McpPlayer
 
 ROUNDS = 4
 """How many times environments are opened, used and closed. Memory must not grow from round to round."""
+TELLING = """
+import pytest
+from atr_client.cli.app import main
+from tests.support.telling import tell_at_gateways
+tell_at_gateways(pytest.MonkeyPatch())
+main()
+"""
+"""The command with a user who answers every question, so that her marks are heard."""
+
 EPISODE_ROUNDS = 2
 """How many times so many episodes are played, each one once; the second time must add no memory."""
 
@@ -75,7 +84,7 @@ def gateway(folder: Path, side_by_side: int) -> Generator[tuple[int, list[str]]]
         episode = episode_with_marks(number).model_copy(update={"episode_id": f"marked{number}_seed000"})
         path.write_text(episode.model_dump_json(), encoding="utf-8")
         files.append(str(path))
-    command = [sys.executable, "-m", "atr_client.cli", "play", *files, "--variant", "always_ask", "--http"]
+    command = [sys.executable, "-c", TELLING, "play", *files, "--variant", "always_ask", "--http"]
     outputs = ("--port", "0", "--outputs", str(folder / "outputs"))
     with subprocess.Popen([*command, *outputs], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
