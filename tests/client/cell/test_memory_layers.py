@@ -256,19 +256,26 @@ async def test_64_test_sessions_read_one_snapshot_at_once() -> None:
     assert all(t.rule_readable for t in tests)
 
 
-async def test_what_a_test_writes_is_counted_and_not_kept() -> None:
+def calls_memory_once(*calls: ToolCall) -> Any:
+    """Says goodbye while the user is there; in a test makes these calls, and ends."""
 
-    def writes(messages: Any, tools: Any) -> ModelReply:
+    def respond(messages: Any, tools: Any) -> ModelReply:
         if not any(tool.name == "finish_session" for tool in tools):
             said = {"output": "Goodbye.", "reason": "r"}
             return ModelReply(tool_calls=[ToolCall(id="c", name="send_to_user", arguments=said)])
         if any(message.role == "tool" for message in messages):
             return ModelReply(tool_calls=[ToolCall(id="f", name="finish_session")])
-        calls = [
-            ToolCall(id="a", name="memory_list"),
-            ToolCall(id="b", name="memory_save", arguments={"text": "mine"}),
-        ]
-        return ModelReply(tool_calls=calls)
+        return ModelReply(tool_calls=list(calls))
+
+    return respond
+
+
+async def test_what_a_test_writes_is_counted_and_not_kept() -> None:
+
+    writes = calls_memory_once(
+        ToolCall(id="a", name="memory_list"),
+        ToolCall(id="b", name="memory_save", arguments={"text": "mine"}),
+    )
 
     played = await play_episode(short_episode(1, 2), "default", FunctionModel(writes), memory="notes")
     tests = [t for t in played.trajectories if t.session_type == "test"]
@@ -304,17 +311,10 @@ async def test_what_a_prompt_is_given_of_the_memory_is_counted_in_characters(lay
 
 
 async def test_a_memory_call_that_could_not_be_read_is_answered_by_the_harness(tmp_path: Path) -> None:
-    def garbles(messages: Any, tools: Any) -> ModelReply:
-        if not any(tool.name == "finish_session" for tool in tools):
-            said = {"output": "Goodbye.", "reason": "r"}
-            return ModelReply(tool_calls=[ToolCall(id="c", name="send_to_user", arguments=said)])
-        if any(message.role == "tool" for message in messages):
-            return ModelReply(tool_calls=[ToolCall(id="f", name="finish_session")])
-        calls = [
-            ToolCall(id="a", name="memory_list"),
-            ToolCall(id="b", name="memory_save", parse_error="not JSON", raw_arguments='{"te'),
-        ]
-        return ModelReply(tool_calls=calls)
+    garbles = calls_memory_once(
+        ToolCall(id="a", name="memory_list"),
+        ToolCall(id="b", name="memory_save", parse_error="not JSON", raw_arguments='{"te'),
+    )
 
     log = tmp_path / "calls.jsonl"
     await play_episode(short_episode(1, 1), "default", FunctionModel(garbles), memory="notes", log=log)
