@@ -9,7 +9,7 @@ import tomllib
 
 from tests.conftest import ROOT
 
-TOOLS = ("editables", "hatchling", "hypothesis", "pytest", "pytest-asyncio", "pytest-xdist")
+TOOLS = ("editables", "hatchling", "hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist")
 
 
 def floors() -> list[str]:
