@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -105,9 +106,13 @@ async def _connected(stack: AsyncExitStack, target: Target, patience: float) -> 
 
 
 async def _closed(stack: AsyncExitStack) -> None:
-    """A connection that broke may break again as it is closed; the first error is the one that counts."""
+    """A connection that broke may break again as it is closed; the first error is the one that counts.
+
+    The stack is told what is on its way: an `aclose` at that time makes a cancellation its own context, and
+    contextlib follows the circle for ever.
+    """
     with suppress(*CONNECTION_ERRORS, BaseExceptionGroup):
-        await stack.aclose()
+        await stack.__aexit__(*sys.exc_info())
 
 
 def only_error(error: BaseException) -> BaseException:
