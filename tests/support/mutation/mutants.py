@@ -1,7 +1,7 @@
 """The small faults of one module.
 
-Code alone is changed: no docstring, annotation, type alias, f-string or text with a blank, no cache, and nothing
-that is raised or logged.
+Code alone is changed: no docstring, annotation, type alias, f-string or text with a blank, no cache, and
+nothing that is raised or logged.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _is_type(node: ast.AST) -> bool:
-    """What only a type checker reads: `Literal["a", "b"]`, `TypeVar("T")`; a field's type is an annotation."""
+    """What only a type checker reads: `Literal["a", "b"]`, `TypeVar("T")`."""
     match node:
         case ast.Assign(value=ast.Subscript(value=ast.Name(id=name)) | ast.Call(func=ast.Name(id=name))):
             return name in TYPES
