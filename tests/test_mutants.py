@@ -48,6 +48,8 @@ def test_code_is_changed_and_its_words_are_not(code: str, faults: set[str | None
         'Name = Literal["a", "b"]',
         'Item = TypeVar("Item")',
         "Maker = Callable[[int], tuple[int, str]]",
+        "kept = cast(dict[str, int], found)",
+        "seen = Counter[tuple[str, int]]()",
         "@cache\ndef f(): pass",
         "@lru_cache(maxsize=8)\ndef f(): pass",
     ],

@@ -26,7 +26,7 @@ KEPT_DECORATORS = {
 }
 KEPT_DECORATORS |= {"asynccontextmanager", "runtime_checkable", "override"}
 KEPT_DECORATORS |= {"cache", "lru_cache"}
-TYPES = {"Literal", "Callable", "TypeVar"}
+GENERIC = {"Literal", "Callable", "Awaitable", "dict", "list", "set", "tuple", "Counter", "deque"}
 LOGGERS = {"log", "_log", "logger", "_logger"}
 
 
@@ -153,12 +153,12 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _is_type(node: ast.AST) -> bool:
-    """What only a type checker reads: `Literal["a", "b"]`, `TypeVar("T")`."""
+    """What only a type checker reads: `Literal["a", "b"]`, `dict[str, int]`, `TypeVar("T")`."""
     match node:
-        case ast.Assign(value=ast.Subscript(value=ast.Name(id=name)) | ast.Call(func=ast.Name(id=name))):
-            return name in TYPES
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name in GENERIC
         case _:
-            return False
+            return isinstance(node, ast.Call) and ast.unparse(node.func) == "TypeVar"
 
 
 def _is_logging(node: ast.AST) -> bool:
