@@ -26,7 +26,8 @@ RECALL = Tool(name="recall", input_schema={"type": "object", "properties": {}})
 
 
 class Shelf(MemoryLayer):
-    """A memory with one tool; raises `error` at the step `breaks`, in learning sessions or in tests."""
+    """A memory with one tool; raises `error` at the step `breaks`, in learning sessions or in tests. What it
+    shows is asked for twice, for the prompt and for its digest."""
 
     name = "shelf"
     follows = relearns = False
@@ -35,6 +36,7 @@ class Shelf(MemoryLayer):
     def __init__(self, breaks: str = "", error: Exception | None = None, *, in_tests: bool = False) -> None:
         self.breaks, self.error, self.in_tests = breaks, error, in_tests
         self.learned_from: list[bool] = []
+        self.shown = 0
 
     def step(self, name: str, frozen: bool = False) -> None:
         if name == self.breaks and frozen == self.in_tests:
@@ -42,7 +44,8 @@ class Shelf(MemoryLayer):
             raise self.error
 
     def render(self, entries: Sequence[Entry], query: str = "") -> str | None:
-        self.step("render")
+        self.shown += 1
+        self.step("render" if self.shown % 2 else "digest")
         return "".join(entry.text for entry in entries) or None
 
     def size(self, kept: Kept) -> int:
@@ -114,6 +117,8 @@ def memory_calls(log: Path, session_id: str) -> list[CallRecord]:
 @pytest.mark.parametrize(
     ("breaks", "in_tests"),
     [
+        ("render", False),
+        ("digest", False),
         ("open", False),
         ("call", False),
         ("close", False),
@@ -134,7 +139,7 @@ async def test_a_memory_that_fails_is_never_the_failure_of_its_agent(
     with pytest.raises(CellAbort) as caught:
         await played(layer, log := tmp_path / "calls.jsonl")
     assert (caught.value.module, caught.value.session_id) == ("memory", session)
-    assert caught.value.reason == "out of ink"
+    assert caught.value.reason == ("render_context: out of ink" if breaks == "render" else "out of ink")
     if breaks == "call":
         (call,) = memory_calls(log, session)
         assert (call.result, call.is_error, call.note) == ('{"error": "out of ink"}', True, None)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from atr_client.errors import CellAbort, ContextOverflow, ModelError, NotRecorded, OutOfTime
 from atr_client.models.base import ModelReply, PerSession, ToolSpec
+from atr_client.session.environments import open_environment
+from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import NO_INSTRUCTION, run_session
-from atr_client.session.turns import SessionSettings, ToolOutcome
+from atr_client.session.turns import Environment, SessionSettings, ToolOutcome
+from atr_data import Episode
+from atr_data.calls import CallLog
 from atr_data.constants import SEND_TO_USER, USER_END
 from atr_data.trajectory import Message, ToolCall, Trajectory
 from atr_data.usage import Usage
-from atr_user_sim.interface import HistoryEntry, SimulatedUser, SimulatorReply, UserTurn
+from atr_user_sim.interface import HistoryEntry, SimulatedUser, SimulatorReply, UserSimFault, UserTurn
 from tests.support.cells import small_episode
 
 EPISODE = small_episode(learning=1, tests=1)
@@ -69,7 +74,11 @@ class Tools:
 
 
 async def play(
-    agent: Any, user: SimulatedUser | None = None, episode: Any = EPISODE, **settings: Any
+    agent: Any,
+    user: SimulatedUser | None = None,
+    episode: Episode = EPISODE,
+    environment: Environment | None = None,
+    **settings: Any,
 ) -> Trajectory:
     """A learning session where there is a user, else a test."""
     return await run_session(
@@ -79,7 +88,7 @@ async def play(
         model=agent,
         memory_context=None,
         user=user,
-        environment=Tools(),
+        environment=environment or Tools(),
         settings=SessionSettings(**settings),
     )
 
@@ -180,11 +189,55 @@ async def test_a_leak_is_repaired_by_the_first_of_three_replies_that_sends(faile
     hooked = trajectory.interaction_events[:asked]
     assert [(event.turn_idx, event.question) for event in hooked] == [(2, "A leak.")] * asked
     if repaired:
-        assert trajectory.interaction_events[-1].was_hook_rescued is True
+        mixed, sent = trajectory.interaction_events[-2:]
+        assert (mixed.turn_idx, mixed.sibling_tool_names) == (2, ["look"])
+        assert (sent.turn_idx, sent.was_hook_rescued) == (2, True)
     assert trajectory.step_count == (2 if repaired else 1)
     leaked, note = agent.shown[1][-2:]
     assert (leaked.content, note.role, note.turn_idx) == ("A leak.", "user", 3)
     assert [message.turn_idx for message in trajectory.messages] == list(range(len(trajectory.messages)))
+
+
+@pytest.mark.parametrize("module", ["router", "cls", "user_sim"])
+@pytest.mark.parametrize("at", ["open", "hear"])
+async def test_a_user_who_cannot_be_played_is_never_the_failure_of_the_agent(module: Any, at: str) -> None:
+    class Broken(User):
+        async def open(self) -> SimulatorReply:
+            if at == "open":
+                raise UserSimFault(module, "gone")
+            return await super().open()
+
+        async def hear(self, **_: Any) -> UserTurn:
+            raise UserSimFault(module, "gone")
+
+    with pytest.raises(CellAbort, match=f"{module} failed in session l0: {module}: gone") as caught:
+        await play(Agent(calls(send("a"))), Broken())
+    assert caught.value.module == module
+
+
+async def test_nobody_learns_without_a_user() -> None:
+    with pytest.raises(ValueError, match="learning session l0 needs a simulated user"):
+        await run_session(
+            episode=EPISODE,
+            session=EPISODE.learning_sessions[0],
+            variant="default",
+            model=Agent(),
+            memory_context=None,
+            user=None,
+            environment=Tools(),
+            settings=SessionSettings(),
+        )
+
+
+async def test_what_could_not_be_read_is_refused_in_the_words_that_were_used(tmp_path: Path) -> None:
+    wrong = ToolCall(id="w", name="archive_files", parse_error="Anführung fehlt")
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, "t0", "test", "default")
+        async with open_environment(EPISODE, EPISODE.test_sessions[0], recorder) as environment:
+            agent = Agent(calls(wrong), FINISH)
+            trajectory = await play(agent, environment=environment)
+    assert trajectory.messages[3].content == ('{"error": "archive_files was not called: Anführung fehlt"}')
+    assert agent.offered == ["finish_session", "get_user_confirmation", "archive_files"]
 
 
 async def test_without_the_hook_nothing_is_repaired() -> None:
