@@ -12,7 +12,6 @@ from atr_data.episode import Episode, Rule, TestSession
 from atr_data.trajectory import Readability, Retention, Trajectory
 from atr_data.usage import count_usage
 from atr_data.variants import VARIANTS
-from atr_memory.view import MemoryView
 from atr_user_sim.interface import UserSimFault
 
 Says = Callable[[str | None], Awaitable[bool | None]]
@@ -37,8 +36,7 @@ async def note_retention(
     if rule is None or not folded(rule.canonical_answer):
         return
     view = memory.seen.view
-    assert view is not None, "a test is played with more of a memory than its text"
-    judged = reworded if view.layer.rewords and not VARIANTS[variant].is_oracle else None
+    judged = reworded if view and view.layer.rewords and not VARIANTS[variant].is_oracle else None
     read = "\n".join(filter(None, (memory.context, *memory.answers)))
 
     async def says(text: str | None) -> bool | None:
@@ -49,7 +47,7 @@ async def note_retention(
         return answer
 
     try:
-        retention = await _retention(session, rule, variant, view, says)
+        retention = await _retention(session, rule, variant, memory, says)
         if memory.offer is not None or judged is not None:
             readable, how = rule_readability(episode, session, variant, read)
             if memory.folder is not None and memory.offer and not memory.offer.tools and not readable:
@@ -65,10 +63,14 @@ async def note_retention(
 
 
 async def _retention(
-    session: TestSession, rule: Rule, variant: str, view: MemoryView, says: Says
+    session: TestSession, rule: Rule, variant: str, memory: AgentMemory, says: Says
 ) -> Retention:
+    view = memory.seen.view
     if VARIANTS[variant].is_oracle:
         return Retention(stored=True, findable=True)
+    if view is None:
+        shown = holds(memory.context, rule)
+        return Retention(stored=shown, findable=shown)
     kept = view.kept
     held = view.layer.stored(kept)
     stored = None if held is None else await says(held)
