@@ -10,7 +10,7 @@ from atr_client.session.readability import context_digest, folded, rule_readabil
 from atr_client.session.rewording import RewordedRules
 from atr_data.episode import Episode, Rule, TestSession
 from atr_data.trajectory import Readability, Retention, Trajectory
-from atr_data.usage import Usage
+from atr_data.usage import count_usage
 from atr_data.variants import VARIANTS
 from atr_user_sim.interface import UserSimFault
 
@@ -43,9 +43,7 @@ async def note_retention(
         if holds(text, rule) or judged is None or not text:
             return holds(text, rule)
         answer, usage = await judged.says(text, rule)
-        if usage.calls:
-            before = trajectory.token_usage.get("classifier", Usage())
-            trajectory.token_usage["classifier"] = before + usage
+        count_usage(trajectory.token_usage, "classifier", usage)
         return answer
 
     try:

@@ -12,10 +12,15 @@ import pytest
 from mcp.types import Tool
 
 from atr_client import play_episode
+from atr_client.cell.episode_runner import EpisodeRunner, offline_users
 from atr_client.models.base import ModelReply
+from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.turns import SessionSettings
 from atr_client.testing import FunctionModel
 from atr_data import Episode, Trajectory
-from atr_data.trajectory import ToolCall
+from atr_data.calls import CallLog
+from atr_data.trajectory import Retention, ToolCall
 from atr_memory import CONTEXT, NONE, Answer, Entry, Kept, MemoryLayer
 from tests.support.cells import small_episode
 
@@ -144,3 +149,17 @@ async def test_what_a_tool_of_the_memory_answered_was_read(
     trajectory = await played(layer)
     assert trajectory.rule_readable is readable
     assert (trajectory.readability is None) == (readable is None)
+
+
+@pytest.mark.parametrize(("text", "kept"), [(f"He said: {RULE}", True), (ELSEWHERE, False), (None, False)])
+async def test_a_memory_that_is_a_text_keeps_what_it_shows(
+    tmp_path: Path, text: str | None, kept: bool
+) -> None:
+    episode = small_episode(learning=0, tests=1)
+    runner = EpisodeRunner(episode, "atr", FunctionModel(look), offline_users(), SessionSettings())
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, "t0", "test", "atr")
+        memory = SessionMemory.of_text(text).unopened(recorder)
+        trajectory = await runner(episode.test_sessions[0], memory=memory, recorder=recorder)
+    assert trajectory.retention == Retention(stored=kept, findable=kept)
+    assert trajectory.rule_readable is kept

@@ -42,6 +42,17 @@ def classifier() -> Any:
         ("- (asked: In general, tea or coffee?) I want tea.", ["I want tea."]),
         ('{"notes": [{"text": "I want tea. Tea, always tea."}]}', ["I want tea.", "Tea, always tea."]),
         ('{"o": ["I want tea."]}\n{"o": ["I want tea.", "No milk in it"]}', ["I want tea.", "No milk in it"]),
+        ("  - I want tea.", ["I want tea."]),
+        ("[user]: ## (asked: Tea?) I want tea.", ["I want tea."]),
+        ("I want tea, one, two", ["I want tea, one, two"]),
+        ("want tea", []),
+        ("word " * 80, [("word " * 80).strip()]),
+        ('"I want tea."', ['"I want tea."']),
+        ('{"a": 1, "b": null, "c": true, "d": [2, {"e": "I want tea."}]}', ["I want tea."]),
+        ("{I want tea.}\n[I want bread.] Nine or ten.", ["{I want tea.}", "Nine or ten."]),
+        ('I want "tea?"', []),
+        ("I want tea. I want tea.", ["I want tea."]),
+        ("[tool call]: I want tea.\n[assistant to user]: I want tea.\nI want bread.", ["I want bread."]),
         ("SQLite\0\0\ufffdI want tea always\0\0", ["I want tea always"]),
         ("word " * 81, []),
     ],
@@ -70,15 +81,16 @@ async def test_the_classifier_reads_a_rule_in_other_words(text: str, rule: str, 
 class Paid:
     """A Classifier that costs something, takes every sentence for the first rule, and may be out of reach."""
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, usage: Usage | None = None) -> None:
         self.asked: list[str] = []
         self.broken = broken
+        self.usage = usage or Usage(calls=1, total_tokens=10)
 
     async def classify(self, *, question: str, pool: Sequence[PoolRule]) -> ClassifierVerdict:
         if self.broken:
             raise UserSimFault("cls", "the model is out of reach")
         self.asked.append(question)
-        return ClassifierVerdict(pool[0].rule_id, Usage(calls=1, total_tokens=10))
+        return ClassifierVerdict(pool[0].rule_id, self.usage)
 
 
 async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
@@ -135,11 +147,12 @@ async def test_a_memory_that_rewords_is_read_by_the_classifier_and_one_that_does
 
 
 async def test_what_judging_takes_is_counted_and_a_classifier_that_breaks_is_a_fault() -> None:
-    paid = Paid()
-    users = Users(telling_users(), paid)
-    first, second = await played_tests(rewriting("Tea is what he drinks. Bread comes at nine."), users)
-    assert first.token_usage["classifier"].calls == 2 == len(paid.asked)
-    assert "classifier" not in second.token_usage
-    assert (first.rule_readable, second.rule_readable) == (True, False)
+    for usage in (Usage(calls=1, total_tokens=10), Usage(calls_without_usage=1, estimated_usd=0.1)):
+        paid = Paid(usage=usage)
+        users = Users(telling_users(), paid)
+        first, second = await played_tests(rewriting("Tea is what he drinks. Bread comes at nine."), users)
+        assert first.token_usage["classifier"] == usage + usage and len(paid.asked) == 2
+        assert "classifier" not in second.token_usage
+        assert (first.rule_readable, second.rule_readable) == (True, False)
     with pytest.raises(CellAbort, match=r"cls failed in session .*: the model is out of reach"):
         await played_tests(rewriting("Tea is what he drinks."), Users(telling_users(), Paid(broken=True)))
