@@ -50,6 +50,7 @@ def test_code_is_changed_and_its_words_are_not(code: str, faults: set[str | None
         "Maker = Callable[[int], tuple[int, str]]",
         "kept = cast(dict[str, int], found)",
         "seen = Counter[tuple[str, int]]()",
+        '__all__ = ["a", "b"]',
         "@cache\ndef f(): pass",
         "@lru_cache(maxsize=8)\ndef f(): pass",
     ],

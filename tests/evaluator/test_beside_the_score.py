@@ -58,6 +58,13 @@ def test_a_test_that_asks_for_nothing_was_not_carried_out() -> None:
     assert found == {"session_id": "ts_0", "executed": None, "corrected_later": False}
 
 
+def test_a_test_under_the_name_of_a_learning_session_is_none() -> None:
+    odd = trajectory("ls_0").model_copy(update={"session_type": "test"})
+    scoring = score_trajectories(episode(learning=2), [odd, trajectory("ls_1")], "atr").scoring
+    assert scoring.missing_learning_sessions == ["ls_0"]
+    assert [ignored["reason"] for ignored in scoring.ignored] == ["no test session of the episode"]
+
+
 def verdict(rule_id: str | None = None, *, failed: bool = False) -> dict[str, Any]:
     return {"kind": "cls_verdict", "turn_idx": 2, "rule_id": rule_id, "cls_error": failed}
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from atr_evaluator.aggregate.all_tables import all_tables
-from atr_evaluator.aggregate.bootstrap import mean_interval
 from atr_evaluator.aggregate.figures import ListTable
 from atr_evaluator.aggregate.run_comparison import run_comparison
 from atr_evaluator.aggregate.settings import ScoredCell
@@ -40,7 +39,7 @@ def test_the_best_of_those_who_played_all_the_same_tests_is_taken() -> None:
     found = told(OWN, *cells)
     assert found["best rule-blind"] == (2 / 3, "66.7 (3)")
     assert found["above it"] == (exact_sign_test(1, 1), "NO (offline/best)")
-    assert told(OWN, cells[2]) == {}
+    assert told(OWN, cells[2]) == told(OWN, blind("offline/x", {"a": True, "b": True, "c": True}, "q")) == {}
     assert told(OWN) == {}
 
 
@@ -57,8 +56,8 @@ def test_who_never_learns_is_held_against_nobody() -> None:
     assert not [f for f in found.figures if f.measure in ("best rule-blind", "above it")]
 
 
-def trials(**runs: list[dict[str, bool]]) -> dict[int, dict[str, Any]]:
-    """The rows by k; of each persona the results of one trial after the other."""
+def trials(**runs: list[dict[str, bool]]) -> ListTable:
+    """Of each persona the results of one trial after the other."""
     cells = [
         scored(passed, persona=persona, setting={"trial": number})
         for persona, all_of_them in runs.items()
@@ -66,27 +65,24 @@ def trials(**runs: list[dict[str, bool]]) -> dict[int, dict[str, Any]]:
     ]
     (found,) = all_tables(cells, ["trials"])
     assert isinstance(found, ListTable)
-    return {row["k"]: dict(row) for row in found.rows}
+    return found
 
 
 def test_intervals_over_trials_draw_personas_of_equal_weight() -> None:
-    rows = trials(
+    found = trials(
         p=[{"a": True, "b": False}, {"a": False, "b": False}],
-        q=[{"c": True}, {"c": True}],
-        r=[{"d": False, "e": True}, {"d": False}],
+        q=[{"c": True, "d": False}, {"c": True}],
     )
-    assert rows[1]["pass_at_k_interval"] == mean_interval([0.25, 1.0, 0.5])
-    assert rows[1]["pass_hat_k_interval"] == mean_interval([0.25, 1.0, 0.5])
-    assert rows[2]["pass_at_k_interval"] == mean_interval([0.5, 1.0, 0.0])
-    assert rows[2]["pass_hat_k_interval"] == mean_interval([0.0, 1.0, 0.0])
-    assert (rows[2]["tests"], rows[2]["short"], rows[2]["not_played"]) == (4, 1, 1)
+    assert [[found.text(row, column) for column in found.columns] for row in found.rows] == [
+        ["lab/m", "atr", "1", "37.5", "[25.0, 50.0]", "37.5", "[25.0, 50.0]", "4", "0", "1"],
+        ["lab/m", "atr", "2", "66.7", "[50.0, 100.0]", "33.3", "[0.0, 100.0]", "3", "1", "1"],
+    ]
+    assert [column.title for column in found.columns][-3:] == ["tests", "tests with fewer", "not played"]
 
 
 def test_of_one_persona_there_is_no_interval() -> None:
-    rows = trials(p=[{"a": True, "b": False}, {"a": False, "b": False}])
-    assert [(row["pass_at_k_interval"], row["pass_hat_k_interval"]) for row in rows.values()] == [
-        (None, None)
-    ] * 2
+    rows = trials(p=[{"a": True, "b": False}, {"a": False, "b": False}]).rows
+    assert [(row["pass_at_k_interval"], row["pass_hat_k_interval"]) for row in rows] == [(None, None)] * 2
 
 
 # Two runs
@@ -168,6 +164,7 @@ def test_what_the_runs_differ_by_is_told_with_both_values() -> None:
     found = compared(first, second)
     assert found["changes"].notes[1:] == ("A and B differ by layer: none, notes",)
     assert found["changes"].notes[0].endswith(" Holm's correction holds over all rows.")
+    assert found["changes"].notes[0].startswith("paired bootstrap, ")
     assert found["changes"].notes[0].count("Holm's") == 1
     assert [(r["side"], r["what"], r["cells"]) for r in found["alone"].rows] == [("A", "lab/m default", 1)]
 

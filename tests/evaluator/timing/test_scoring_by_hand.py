@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atr_data.timing import Assist, Gold, Need, Stream
+from atr_data.timing import Assist, Gold, Need, Stream, TimingError
 from atr_data.timing.gold import Scene
 from atr_evaluator.timing import (
     Answer,
@@ -19,9 +19,10 @@ from atr_evaluator.timing import (
     score_snapshot_plays,
     score_snapshots,
     score_timing,
+    set_hash,
     snapshots,
 )
-from atr_evaluator.timing.content import judge_content, tokens
+from atr_evaluator.timing.content import fact_f1, judge_content, tokens
 from tests.support.timing_sets import event, log_of, moment, need, tiny_gold, tiny_stream
 
 Part = tuple[Need, Scene | None]
@@ -116,9 +117,59 @@ def test_leads_are_told_by_quantile_and_as_a_share_of_the_time_since_the_cue() -
     assert scored["lead_share"] == 0.75  # 1 at most, half, and none where the cue left no time
     nothing = result({}, *LEADS)
     assert (nothing["lead_s"], nothing["lead_share"]) == ({"p10": None, "median": None, "p90": None}, None)
+    assert result({"e90": CODING}, need(90.5, cue=89.5))["lead_share"] == 0.5
+    assert result({"e90": CODING}, need(90.3339))["lead_s"]["median"] == 0.334
     late = need(205, cue=100)
     assert result({"e210": CODING}, late)["lead_s"]["median"] == -5.0
     assert result({"e210": CODING}, late)["lead_share"] == 0.0
+
+
+def test_contents_are_means_over_the_offers_that_met_a_need() -> None:
+    wish: dict[str, Any] = {"intent": "coding", "target": "a", "facts": (("x",), ("y",)), "slots": {"k": "v"}}
+    needs = (need(100, opens=60, query="x z", **wish), need(200, opens=170, query="x", **wish), need(300))
+    right = Assist(intent="coding", target="a", query="x z", slots={"k": "v"})
+    wrong = Assist(intent="coding", target="b", query="q")
+    found = result({"e90": right, "e180": wrong, "e210": CODING, "e270": CODING}, *needs)
+    assert {name: found[name] for name in ("content", "without_gold", "F1_E2E")} == {
+        "content": round((0.5 + 0.3 + 0.2 * 2 / 3 + 0.5) / 2, 4),
+        "without_gold": {"intent": 1, "target": 1, "facts": 1},
+        "F1_E2E": round(2 * 2 / (4 + 3), 4),
+    }
+    accuracies = {
+        name: found[name] for name in ("intent_acc", "target_acc", "fact_f1", "slot_f1", "query_f1")
+    }
+    assert accuracies == {
+        "intent_acc": 1.0,
+        "target_acc": 0.5,
+        "fact_f1": 0.3333,
+        "slot_f1": 0.5,
+        "query_f1": 0.5,
+    }
+
+
+def test_an_offer_as_a_window_closes_is_in_it() -> None:
+    found = result({"e60": CODING, "e180": CODING}, need(180, opens=60))
+    assert (found["matched"], found["false_alarms"], found["repeats"]) == (1, 1, 1)
+
+
+def test_the_rules_are_printed_as_they_are() -> None:
+    assert result({})["rules"] == {
+        "before": 120.0,
+        "after": 15.0,
+        "idle_gap": 300.0,
+        "false_alarm_cost": 0.5,
+        "late_share": 0.5,
+        "resamples": 1000,
+        "resampling_seed": 0,
+    }
+
+
+def test_one_stream_cut_into_other_sittings_is_another_set() -> None:
+    (whole,) = STREAM.header.sittings
+    cut = STREAM.header.model_copy(update={"sittings": (whole.model_copy(update={"last_event": "e300"}),)})
+    other = STREAM.model_copy(update={"header": cut})
+    gold = tiny_gold(STREAM)
+    assert set_hash([UserPlay(STREAM, gold)]) != set_hash([UserPlay(other, gold)])
 
 
 def test_counts_and_shares_of_timing() -> None:
@@ -237,6 +288,10 @@ def test_other_signs_are_not(sign: str) -> None:
     assert len(tokens(f"{sign}{sign}")) <= 1
 
 
+def test_of_no_facts_none_can_be_named() -> None:
+    assert fact_f1((), (), "a") == 0.0
+
+
 # Snapshots
 
 
@@ -268,10 +323,18 @@ def test_a_snapshot_is_the_last_ordinary_event_before_an_onset(onset: float, eve
     assert len(others) == len(wanted) and others <= {"e390", "e450"}
 
 
-def test_without_scenes_the_others_are_more_than_five_minutes_from_any_onset() -> None:
-    wanted, idle = chosen(tiny_gold(STREAM, *(need(at) for at in (100, 180, 190, 210))))
-    assert idle == {"e540", "e570"}
-    assert len(wanted) == 2 and wanted < {"e90", "e150", "e180"}
+@pytest.mark.parametrize(
+    ("last", "wanted", "idle"),
+    [
+        (210, {"e180", "e90"}, {"e540", "e570"}),  # those that are left are drawn by their digests
+        (209, {"e90", "e150", "e180"}, {"e510", "e540", "e570"}),
+    ],
+)
+def test_without_scenes_the_others_are_more_than_five_minutes_from_any_onset(
+    last: float, wanted: set[str], idle: set[str]
+) -> None:
+    gold = tiny_gold(STREAM, *(need(at) for at in (100, 180, 190, last)))
+    assert chosen(gold) == (wanted, idle)
 
 
 def test_with_scenes_the_others_are_before_those_that_led_to_nothing() -> None:
@@ -330,6 +393,9 @@ def test_of_unlike_answers_every_share_is_another() -> None:
         "F1": 0.6667,
     }
     assert (scored["auroc"], scored["coverage_risk"]) == (None, None)
+    assert score_snapshots(items, {"0": Answer(True, 0.5)})["auroc"] is None
+    alike = score_snapshots(items, {"0": Answer(False, 0.5), "1": Answer(True, 0.5)})
+    assert [row["risk"] for row in alike["coverage_risk"]] == [0.0, 0.0, 0.5, 0.5]
     rated = score_snapshots(items, {"5": Answer(True, 0.5)})
     assert (rated["auroc"], rated["coverage_risk"][0]) == (None, {"coverage": 0.25, "risk": 1.0})
 
@@ -350,4 +416,7 @@ def test_snapshots_that_were_played_are_answered_at_the_last_event_of_their_sitt
     scored = score_snapshot_plays([UserPlay(stream, gold, (first, second))])
     assert (scored["items"], scored["unanswered"]) == (3, 1)
     assert (scored["accuracy"], scored["recall"], scored["precision"]) == (0.3333, 0.5, 0.5)
-    assert len(scored["set_sha256"]) == 64
+    assert scored["set_sha256"] == set_hash([UserPlay(stream, gold)])
+    foreign = tiny_gold(tiny_stream([event(0), event(7)]))
+    with pytest.raises(TimingError):
+        score_snapshot_plays([UserPlay(stream, foreign)])

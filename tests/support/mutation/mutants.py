@@ -1,7 +1,7 @@
 """The small faults of one module.
 
-Code alone is changed: no docstring, annotation, type alias, f-string or text with a blank, no cache, and
-nothing that is raised or logged.
+Code alone is changed: no docstring, annotation, type alias, `__all__`, f-string or text with a blank, no
+cache, and nothing that is raised or logged.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _Walk:
             return
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             return
-        if _is_logging(node) or _is_type(node):
+        if _is_logging(node) or _is_type(node) or _is_export(node):
             return
         for change in changes_of(node):
             yield change, ".".join(self._names), self._depth > 0
@@ -159,6 +159,10 @@ def _is_type(node: ast.AST) -> bool:
             return name in GENERIC
         case _:
             return isinstance(node, ast.Call) and ast.unparse(node.func) == "TypeVar"
+
+
+def _is_export(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
 
 
 def _is_logging(node: ast.AST) -> bool:
