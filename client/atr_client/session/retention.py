@@ -36,7 +36,7 @@ async def note_retention(
     if rule is None or not folded(rule.canonical_answer):
         return
     view = memory.seen.view
-    judged = reworded if view and view.layer.rewords and not VARIANTS[variant].is_oracle else None
+    judged = reworded if view and view.layer.rewords else None
     read = "\n".join(filter(None, (memory.context, *memory.answers)))
 
     async def says(text: str | None) -> bool | None:
@@ -50,7 +50,7 @@ async def note_retention(
         retention = await _retention(session, rule, variant, memory, says)
         if memory.offer is not None or judged is not None:
             readable, how = rule_readability(episode, session, variant, read)
-            if memory.folder is not None and memory.offer and not memory.offer.tools and not readable:
+            if memory.offer is not None and memory.folder and not memory.offer.tools and not readable:
                 readable, how = None, None
             elif judged is not None and not readable:
                 # A memory that repeats what it is asked has not found it.

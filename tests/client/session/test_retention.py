@@ -12,9 +12,10 @@ import pytest
 from mcp.types import Tool
 
 from atr_client import play_episode
-from atr_client.cell.episode_runner import EpisodeRunner, offline_users
+from atr_client.cell.episode_runner import EpisodeRunner, Users, offline_users
 from atr_client.models.base import ModelReply
 from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import SessionSettings
 from atr_client.testing import FunctionModel
@@ -22,6 +23,7 @@ from atr_data import Episode, Trajectory
 from atr_data.calls import CallLog
 from atr_data.trajectory import Retention, ToolCall
 from atr_memory import CONTEXT, NONE, Answer, Entry, Kept, MemoryLayer
+from atr_user_sim.interface import ClassifierVerdict, PoolRule
 from tests.support.cells import small_episode
 
 RULE = "I keep 0."
@@ -149,6 +151,38 @@ async def test_what_a_tool_of_the_memory_answered_was_read(
     trajectory = await played(layer)
     assert trajectory.rule_readable is readable
     assert (trajectory.readability is None) == (readable is None)
+
+
+class Paraphrases:
+    """A Classifier that takes a sentence for the first rule when it says that it is one."""
+
+    async def classify(self, *, question: str, pool: Sequence[PoolRule]) -> ClassifierVerdict:
+        return ClassifierVerdict(pool[0].rule_id if "paraphrase" in question else None)
+
+
+@pytest.mark.parametrize(
+    ("held", "answered", "readable"),
+    [
+        ("Nothing of the kind.", "This paraphrase is asked for.", False),  # it repeats what it is asked
+        ("A paraphrase of it.", "This paraphrase is found.", True),
+        ("A paraphrase of it.", "Nothing is found there.", False),
+        ("A paraphrase of it.", RULE, True),
+        ("Nothing of the kind.", RULE, True),
+    ],
+)
+async def test_what_a_memory_does_not_hold_it_has_not_found_whatever_its_tools_say(
+    held: str, answered: str, readable: bool
+) -> None:
+    layer = Layer(held, offer=Shelf(answered, RECALL, None))
+    layer.rewords = True
+    users = Users(offline_users().make, Paraphrases())
+    episode = small_episode(learning=0, tests=1)
+    played = await play_episode(episode, "atr", FunctionModel(look), memory=layer, user=users)
+    (trajectory,) = played.trajectories
+    assert trajectory.rule_readable is readable
+    assert trajectory.readability
+    assert trajectory.readability.method == ("verbatim" if answered == RULE else "classifier")
+    assert trajectory.readability.memory_sha256 == context_digest(answered)
 
 
 @pytest.mark.parametrize(("text", "kept"), [(f"He said: {RULE}", True), (ELSEWHERE, False), (None, False)])

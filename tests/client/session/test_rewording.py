@@ -11,7 +11,6 @@ from atr_client import play_episode
 from atr_client.agents import OFFLINE_MODELS
 from atr_client.cell.episode_runner import Users, offline_users
 from atr_client.errors import CellAbort
-from atr_client.session import rewording
 from atr_client.session.rewording import RewordedRules, sentences
 from atr_data import Episode, load_episode
 from atr_data.trajectory import Trajectory
@@ -93,10 +92,7 @@ class Paid:
         return ClassifierVerdict(pool[0].rule_id, self.usage)
 
 
-async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rewording, "MOST_SENTENCES", 3)
+async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open() -> None:
     episode, paid = load_episode(PATH), Paid()
     judge = RewordedRules(paid, episode.rules)
     first, second = episode.rules[:2]
@@ -104,9 +100,12 @@ async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
     assert (said, usage.calls) == (False, 2)
     assert await judge.says("Four five six. One two three.", second) == (False, Usage())
     assert await judge.says("One two three.", first) == (True, Usage())
-    many = " ".join(f"Number {n} is it." for n in range(4))
-    assert await judge.says(many, second) == (None, Usage())
+    many = [f"Number {n} is it." for n in range(501)]
+    assert await judge.says(" ".join(many), second) == (None, Usage())
     assert len(paid.asked) == 2
+    assert (await judge.says(" ".join(many[:500]), second))[0] is False
+    assert len(paid.asked) == 502
+    assert (await judge.says(" ".join(many), second))[0] is False, "what was judged before is not new"
 
 
 class Retells:

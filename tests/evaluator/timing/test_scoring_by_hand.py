@@ -147,6 +147,11 @@ def test_contents_are_means_over_the_offers_that_met_a_need() -> None:
     }
 
 
+def test_the_right_target_under_the_wrong_intent_is_worth_nothing() -> None:
+    wish = need(200, opens=60, intent="coding", target="a", facts=(("x",),))
+    assert result({"e90": Assist(intent="advice", target="a", query="x")}, wish)["utility"] == -0.5
+
+
 def test_an_offer_as_a_window_closes_is_in_it() -> None:
     found = result({"e60": CODING, "e180": CODING}, need(180, opens=60))
     assert (found["matched"], found["false_alarms"], found["repeats"]) == (1, 1, 1)
