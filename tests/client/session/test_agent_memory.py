@@ -91,6 +91,7 @@ class Opened:
 def recalls(messages: Any, tools: Any) -> ModelReply:
     """Calls the memory's tool rightly, so that it answers with an error, and in a way that nobody can read;
     then ends."""
+    assert [tool.description for tool in tools if tool.name == "recall"] == [""]
     if any(message.role == "tool" for message in messages):
         end = next(tool.name for tool in tools if tool.name in ("send_to_user", "finish_session"))
         said = {"output": "Goodbye.", "reason": "r"} if end == "send_to_user" else {}
@@ -175,6 +176,9 @@ async def test_a_memory_that_is_a_text_keeps_nothing(tmp_path: Path, kind: Any, 
     with CallLog(tmp_path / "calls.jsonl") as log:
         memory = SessionMemory.of_text(text).unopened(SessionRecorder(log, 1, "s", kind, "atr"))
     trajectory = Trajectory(session_id="s", session_type=kind, agent_variant="atr")
+    assert memory.seen.has_learned(trajectory)
+    async with memory.seen.open(memory.recorder) as opened:
+        assert (opened.context, opened.offer) == (text, None)
     await memory.keep(trajectory)
     assert trajectory.context_sha256 == context_digest(text)
     assert trajectory.memory_use == memory.use and memory.use.pushed_characters == len(text or "")

@@ -12,6 +12,7 @@ from atr_client.errors import CellAbort, ContextOverflow, ModelError, NotRecorde
 from atr_client.models.base import ModelReply, PerSession, ToolSpec
 from atr_client.session.environments import open_environment
 from atr_client.session.prompting import prompt
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import NO_INSTRUCTION, run_session
 from atr_client.session.turns import Environment, SessionSettings, ToolOutcome
@@ -198,6 +199,8 @@ async def test_a_leak_is_repaired_by_the_first_of_three_replies_that_sends(faile
     ]
     hooked = trajectory.interaction_events[:asked]
     assert [(event.turn_idx, event.question) for event in hooked] == [(2, "A leak.")] * asked
+    if not repaired:
+        assert trajectory.interaction_events[-1].question == "A leak."
     if repaired:
         mixed, sent = trajectory.interaction_events[-2:]
         assert (mixed.turn_idx, mixed.sibling_tool_names) == (2, ["look"])
@@ -270,6 +273,22 @@ async def test_a_test_session_has_no_channel_to_the_user_and_a_learning_session_
     assert agent.offered == ["send_to_user", "look"]
     assert trajectory.messages[3].content == '{"finish_session": 2}'
     assert trajectory.termination_reason == "task_complete"
+
+
+async def test_nobody_listens_in_a_test_whoever_is_there() -> None:
+    trajectory = await run_session(
+        episode=EPISODE,
+        session=EPISODE.test_sessions[0],
+        variant="default",
+        model=Agent(ModelReply("Hello?"), calls(send("a")), FINISH),
+        memory_context="Tea.",
+        user=User(),
+        environment=Tools(),
+        settings=SessionSettings(hook=True),
+    )
+    assert (trajectory.termination_reason, trajectory.interaction_events) == ("agent_stop", [])
+    assert trajectory.context_sha256 == context_digest("Tea.")
+    assert (trajectory.rule_readable, trajectory.agent_variant) == (False, "default")
 
 
 async def test_thoughts_of_a_test_session_are_free_until_its_steps_are_spent() -> None:

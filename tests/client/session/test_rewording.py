@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,6 +43,10 @@ def classifier() -> Any:
         ('{"notes": [{"text": "I want tea. Tea, always tea."}]}', ["I want tea.", "Tea, always tea."]),
         ('{"o": ["I want tea."]}\n{"o": ["I want tea.", "No milk in it"]}', ["I want tea.", "No milk in it"]),
         ("  - I want tea.", ["I want tea."]),
+        (json.dumps({"a": ["I want tea.", "So it is."]}, indent=1), ["I want tea.", "So it is."]),
+        ('["I want tea."]', ["I want tea."]),
+        ('  {"a": "I want tea."}', ["I want tea."]),
+        ("[" * 100_000, []),
         ("[user]: ## (asked: Tea?) I want tea.", ["I want tea."]),
         ("I want tea, one, two", ["I want tea, one, two"]),
         ("want tea", []),

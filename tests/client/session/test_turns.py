@@ -100,6 +100,7 @@ async def test_arguments_that_did_not_parse_never_reach_the_environment(tmp_path
     assert [(c.tool, c.is_error, c.note) for c in calls] == [
         ("delete_files", True, "answered by the harness")
     ]
+    assert calls[0].seconds == 0.0
     call = (trajectory.messages[2].tool_calls or [])[0]
     assert (call.arguments, call.parse_error) == ({}, "arguments are not JSON: Expecting value")
 
