@@ -58,6 +58,12 @@ def test_a_test_that_asks_for_nothing_was_not_carried_out() -> None:
     assert found == {"session_id": "ts_0", "executed": None, "corrected_later": False}
 
 
+def test_missing_learning_sessions_are_sorted_by_name() -> None:
+    scoring = score_trajectories(episode(learning=11), [trajectory("ls_4")], "atr").scoring
+    names = [f"ls_{n}" for n in range(11) if n != 4]
+    assert scoring.missing_learning_sessions == sorted(names)
+
+
 def test_a_test_under_the_name_of_a_learning_session_is_none() -> None:
     odd = trajectory("ls_0").model_copy(update={"session_type": "test"})
     scoring = score_trajectories(episode(learning=2), [odd, trajectory("ls_1")], "atr").scoring
@@ -74,7 +80,8 @@ def routed(route: str) -> dict[str, Any]:
 
 
 def learned(session_id: str, *events: dict[str, Any]) -> Trajectory:
-    return trajectory(session_id, events=events)
+    """With an event that is no decision, whatever it says of a route."""
+    return trajectory(session_id, events=[*events, {"kind": "send_event", "turn_idx": 2, "route": "rule"}])
 
 
 def test_asking_is_told_session_by_session_in_the_order_in_which_they_were_held() -> None:
@@ -85,7 +92,7 @@ def test_asking_is_told_session_by_session_in_the_order_in_which_they_were_held(
     )
     runs = [
         learned("ls_0", verdict("r_0"), verdict("r_1")),
-        learned("ls_1", routed("rule"), routed("task"), routed("rule"), verdict("r_0"), verdict("r_0")),
+        learned("ls_1", routed("rule"), routed("task"), routed("rule"), *[verdict("r_0")] * 3),
         learned(
             "ls_3", routed("rule"), verdict(), verdict(), verdict("r_0", failed=True), verdict(failed=True)
         ),
@@ -95,7 +102,7 @@ def test_asking_is_told_session_by_session_in_the_order_in_which_they_were_held(
     names = ("session_id", "asks", "hits", "repeats", "misses", "errors")
     assert score_trajectories(shown, runs, None).asking == [
         dict(zip(names, told, strict=True))
-        for told in (("ls_1", 2, 2, 1, 0, 0), ("ls_3", 1, 0, 0, 2, 2), ("ls_0", 0, 2, 1, 0, 0))
+        for told in (("ls_1", 2, 3, 2, 0, 0), ("ls_3", 1, 0, 0, 2, 2), ("ls_0", 0, 2, 1, 0, 0))
     ]
     assert score_log(shown, log_of(runs), None).asking is None
 

@@ -51,7 +51,7 @@ class MemoryClient:
         return SessionMemory(context, digest, self._view)
 
     async def append_session(self, trajectory: Trajectory, recorder: SessionRecorder) -> None:
-        messages = trajectory.model_dump(mode="json", include={"messages"})["messages"]
+        messages = [message.model_dump(mode="json") for message in trajectory.messages]
         arguments = {"session_id": trajectory.session_id, "messages": messages}
         await self._call(recorder, "append_session", arguments, turn_idx=len(messages))
 

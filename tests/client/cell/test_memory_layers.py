@@ -25,7 +25,7 @@ from atr_client.session.memory_writer import ModelWriter
 from atr_client.session.turns import SessionSettings
 from atr_client.testing import FunctionModel
 from atr_data import Episode, load_trajectory
-from atr_data.calls import CallRecord, read_calls
+from atr_data.calls import CallRecord, SessionStart, read_calls
 from atr_data.trajectory import Message, ToolCall
 from atr_memory import LAYER_KINDS, LayerHelp, MemoryFault, MemoryLayer, MemoryStore
 from atr_memory.writer import Written
@@ -138,6 +138,20 @@ async def test_a_model_that_writes_is_not_asked_again_when_the_run_goes_on(tmp_p
     result = await run_cell(cell)
     assert Counting.times == 2 and not result.skipped
     assert "text 2" in str(result.trajectories[-1].messages[0].content)
+
+
+async def test_what_was_tested_on_a_memory_that_only_played_sessions_make_is_not_tested_again(
+    tmp_path: Path,
+) -> None:
+    class OfTools(MemoryLayer):
+        follows = relearns = False
+
+    cell = cell_of(tmp_path, OfTools(), short_episode(1, 2))
+    await run_cell(cell)
+    cell.folder.done.unlink()
+    await run_cell(cell_of(tmp_path, OfTools(), short_episode(1, 2)))
+    started = [record for record in read_calls(cell.folder.calls) if isinstance(record, SessionStart)]
+    assert len(started) == 3
 
 
 async def test_when_the_files_of_a_session_are_gone_it_is_played_again(tmp_path: Path) -> None:

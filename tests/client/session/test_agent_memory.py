@@ -14,8 +14,11 @@ from mcp.types import Tool
 from atr_client import play_episode
 from atr_client.errors import CellAbort
 from atr_client.models.base import ModelReply
+from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.readability import context_digest
+from atr_client.session.recorder import SessionRecorder
 from atr_client.testing import FunctionModel
-from atr_data.calls import CallRecord, read_calls
+from atr_data.calls import CallLog, CallRecord, read_calls
 from atr_data.trajectory import ToolCall, Trajectory
 from atr_data.usage import Usage
 from atr_memory import Answer, Entry, FinishedSession, Kept, MemoryFault, MemoryLayer, Offer, StoreError
@@ -88,6 +91,7 @@ class Opened:
 def recalls(messages: Any, tools: Any) -> ModelReply:
     """Calls the memory's tool rightly, so that it answers with an error, and in a way that nobody can read;
     then ends."""
+    assert [tool.description for tool in tools if tool.name == "recall"] == [""]
     if any(message.role == "tool" for message in messages):
         end = next(tool.name for tool in tools if tool.name in ("send_to_user", "finish_session"))
         said = {"output": "Goodbye.", "reason": "r"} if end == "send_to_user" else {}
@@ -164,6 +168,22 @@ async def test_what_a_memory_takes_and_holds_is_counted(tmp_path: Path) -> None:
         assert use.tool_calls == 3
         assert use.returned_characters == sum(len(call.result) for call in calls)
         assert use.seconds >= round(sum(call.seconds for call in calls), 5)
+
+
+@pytest.mark.parametrize("kind", ["learning", "test"])
+@pytest.mark.parametrize("text", [None, "A text."])
+async def test_a_memory_that_is_a_text_keeps_nothing(tmp_path: Path, kind: Any, text: str | None) -> None:
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        memory = SessionMemory.of_text(text).unopened(SessionRecorder(log, 1, "s", kind, "atr"))
+    trajectory = Trajectory(session_id="s", session_type=kind, agent_variant="atr")
+    assert memory.seen.has_learned(trajectory)
+    async with memory.seen.open(memory.recorder) as opened:
+        assert (opened.context, opened.offer) == (text, None)
+    await memory.keep(trajectory)
+    assert trajectory.context_sha256 == context_digest(text)
+    assert trajectory.memory_use == memory.use and memory.use.pushed_characters == len(text or "")
+    assert (memory.use.stored_bytes, memory.use.discarded_writes, trajectory.token_usage) == (0, 0, {})
+    assert (memory.tools([]), memory.folder) == ([], None)
 
 
 async def test_the_digest_in_a_trajectory_is_of_all_that_its_session_could_see(tmp_path: Path) -> None:

@@ -11,12 +11,14 @@ import pytest
 from atr_client.errors import CellAbort, ContextOverflow, ModelError, NotRecorded, OutOfTime
 from atr_client.models.base import ModelReply, PerSession, ToolSpec
 from atr_client.session.environments import open_environment
+from atr_client.session.prompting import prompt
+from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.session_runner import NO_INSTRUCTION, run_session
 from atr_client.session.turns import Environment, SessionSettings, ToolOutcome
 from atr_data import Episode
 from atr_data.calls import CallLog
-from atr_data.constants import SEND_TO_USER, USER_END
+from atr_data.constants import FINISH_ACK, SEND_ACK, SEND_TO_USER, USER_END
 from atr_data.trajectory import Message, ToolCall, Trajectory
 from atr_data.usage import Usage
 from atr_user_sim.interface import HistoryEntry, SimulatedUser, SimulatorReply, UserSimFault, UserTurn
@@ -164,6 +166,15 @@ async def test_a_user_hears_of_a_turn_what_was_said_first_and_sees_what_went_bef
     assert user.histories == [first, second, third]
     assert [call.id for call in trajectory.messages[2].tool_calls or ()] == ["l", "a"]
     assert trajectory.messages[-1].content == USER_END
+    acks = [m for m in trajectory.messages if m.tool_call_id in ("a", "a_again_1")]
+    assert [(m.content, m.tool_error) for m in acks] == [(SEND_ACK, False)] * 2
+    assert [event.kind for event in trajectory.interaction_events] == [
+        "stu_mixed_with_tools",
+        "stu_duplicate_same_turn",
+        "send_event",
+        "off_protocol_ask",
+        "send_event",
+    ]
     sent = [event for event in trajectory.interaction_events if event.kind == "send_event"]
     assert [(e.turn_idx, e.output, e.reason, e.was_hook_rescued) for e in sent] == [
         (2, "one", "why one", False),
@@ -188,13 +199,16 @@ async def test_a_leak_is_repaired_by_the_first_of_three_replies_that_sends(faile
     ]
     hooked = trajectory.interaction_events[:asked]
     assert [(event.turn_idx, event.question) for event in hooked] == [(2, "A leak.")] * asked
+    if not repaired:
+        assert trajectory.interaction_events[-1].question == "A leak."
     if repaired:
         mixed, sent = trajectory.interaction_events[-2:]
         assert (mixed.turn_idx, mixed.sibling_tool_names) == (2, ["look"])
         assert (sent.turn_idx, sent.was_hook_rescued) == (2, True)
     assert trajectory.step_count == (2 if repaired else 1)
     leaked, note = agent.shown[1][-2:]
-    assert (leaked.content, note.role, note.turn_idx) == ("A leak.", "user", 3)
+    assert leaked.content == "A leak."
+    assert (note.role, note.turn_idx, note.content) == ("user", 3, prompt("repair_note"))
     assert [message.turn_idx for message in trajectory.messages] == list(range(len(trajectory.messages)))
 
 
@@ -252,12 +266,29 @@ async def test_a_test_session_has_no_channel_to_the_user_and_a_learning_session_
     assert agent.offered == ["finish_session", "look"]
     assert [message.content for message in trajectory.messages[3:5]] == ['{"send_to_user": 2}'] * 2
     assert trajectory.interaction_events == []
+    assert (trajectory.messages[-1].content, trajectory.messages[-1].tool_error) == (FINISH_ACK, False)
     assert (trajectory.termination_reason, trajectory.step_count) == ("agent_stop", 2)
     agent = Agent(FINISH, calls(send("a")))
     trajectory = await play(agent, User("Bye."))
     assert agent.offered == ["send_to_user", "look"]
     assert trajectory.messages[3].content == '{"finish_session": 2}'
     assert trajectory.termination_reason == "task_complete"
+
+
+async def test_nobody_listens_in_a_test_whoever_is_there() -> None:
+    trajectory = await run_session(
+        episode=EPISODE,
+        session=EPISODE.test_sessions[0],
+        variant="default",
+        model=Agent(ModelReply("Hello?"), calls(send("a")), FINISH),
+        memory_context="Tea.",
+        user=User(),
+        environment=Tools(),
+        settings=SessionSettings(hook=True),
+    )
+    assert (trajectory.termination_reason, trajectory.interaction_events) == ("agent_stop", [])
+    assert trajectory.context_sha256 == context_digest("Tea.")
+    assert (trajectory.rule_readable, trajectory.agent_variant) == (False, "default")
 
 
 async def test_thoughts_of_a_test_session_are_free_until_its_steps_are_spent() -> None:

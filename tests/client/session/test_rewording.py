@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from atr_client import play_episode
 from atr_client.agents import OFFLINE_MODELS
 from atr_client.cell.episode_runner import Users, offline_users
 from atr_client.errors import CellAbort
-from atr_client.session import rewording
 from atr_client.session.rewording import RewordedRules, sentences
 from atr_data import Episode, load_episode
 from atr_data.trajectory import Trajectory
@@ -43,6 +43,10 @@ def classifier() -> Any:
         ('{"notes": [{"text": "I want tea. Tea, always tea."}]}', ["I want tea.", "Tea, always tea."]),
         ('{"o": ["I want tea."]}\n{"o": ["I want tea.", "No milk in it"]}', ["I want tea.", "No milk in it"]),
         ("  - I want tea.", ["I want tea."]),
+        (json.dumps({"a": ["I want tea.", "So it is."]}, indent=1), ["I want tea.", "So it is."]),
+        ('["I want tea."]', ["I want tea."]),
+        ('  {"a": "I want tea."}', ["I want tea."]),
+        ("[" * 100_000, []),
         ("[user]: ## (asked: Tea?) I want tea.", ["I want tea."]),
         ("I want tea, one, two", ["I want tea, one, two"]),
         ("want tea", []),
@@ -93,10 +97,7 @@ class Paid:
         return ClassifierVerdict(pool[0].rule_id, self.usage)
 
 
-async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rewording, "MOST_SENTENCES", 3)
+async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open() -> None:
     episode, paid = load_episode(PATH), Paid()
     judge = RewordedRules(paid, episode.rules)
     first, second = episode.rules[:2]
@@ -104,9 +105,12 @@ async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
     assert (said, usage.calls) == (False, 2)
     assert await judge.says("Four five six. One two three.", second) == (False, Usage())
     assert await judge.says("One two three.", first) == (True, Usage())
-    many = " ".join(f"Number {n} is it." for n in range(4))
-    assert await judge.says(many, second) == (None, Usage())
+    many = [f"Number {n} is it." for n in range(501)]
+    assert await judge.says(" ".join(many), second) == (None, Usage())
     assert len(paid.asked) == 2
+    assert (await judge.says(" ".join(many[:500]), second))[0] is False
+    assert len(paid.asked) == 502
+    assert (await judge.says(" ".join(many), second))[0] is False, "what was judged before is not new"
 
 
 class Retells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,11 +37,20 @@ def test_the_best_of_those_who_played_all_the_same_tests_is_taken() -> None:
         blind("offline/less", {"a": True, "b": True}),
         blind("offline/zz", {"a": False, "b": True, "c": True}),
     )
-    found = told(OWN, *cells)
+    found = told(OWN, *reversed(cells))
     assert found["best rule-blind"] == (2 / 3, "66.7 (3)")
     assert found["above it"] == (exact_sign_test(1, 1), "NO (offline/best)")
     assert told(OWN, cells[2]) == told(OWN, blind("offline/x", {"a": True, "b": True, "c": True}, "q")) == {}
     assert told(OWN) == {}
+
+
+@pytest.mark.parametrize(
+    "other", [{"setting": {"model": "offline/x", "dataset": "source 2"}}, {"episode_digest": "changed"}]
+)
+def test_other_episodes_of_the_same_name_are_other_tests(other: dict[str, Any]) -> None:
+    fields = {"setting": {"model": "offline/x"}, **other}
+    cell = scored({"a": True, "b": True, "c": True}, blind=True, **fields)
+    assert told(OWN, cell) == {}
 
 
 def test_trials_of_a_rule_blind_model_are_each_for_itself() -> None:
@@ -71,13 +81,26 @@ def trials(**runs: list[dict[str, bool]]) -> ListTable:
 def test_intervals_over_trials_draw_personas_of_equal_weight() -> None:
     found = trials(
         p=[{"a": True, "b": False}, {"a": False, "b": False}],
-        q=[{"c": True, "d": False}, {"c": True}],
+        q=[{"a": True, "b": False}, {"a": True}],
     )
     assert [[found.text(row, column) for column in found.columns] for row in found.rows] == [
         ["lab/m", "atr", "1", "37.5", "[25.0, 50.0]", "37.5", "[25.0, 50.0]", "4", "0", "1"],
         ["lab/m", "atr", "2", "66.7", "[50.0, 100.0]", "33.3", "[0.0, 100.0]", "3", "1", "1"],
     ]
-    assert [column.title for column in found.columns][-3:] == ["tests", "tests with fewer", "not played"]
+    assert [column.title for column in found.columns] == [
+        "model",
+        "variant",
+        "k",
+        "pass@k, %",
+        "interval",
+        "pass^k, %",
+        "interval",
+        "tests",
+        "tests with fewer",
+        "not played",
+    ]
+    assert (found.name, len(found.notes)) == ("trials", 1)
+    assert all_tables([scored({"a": True})], ["trials"]) == []
 
 
 def test_of_one_persona_there_is_no_interval() -> None:
@@ -101,6 +124,13 @@ def test_every_table_of_a_comparison_has_a_column_for_all_that_its_rows_tell() -
         assert table.rows
         for row in table.rows:
             assert all(table.text(row, column) for column in table.columns)
+    heads = {name: [c.title for c in table.columns] for name, table in found.items()}
+    assert {name: head for name, head in heads.items() if name != "changes"} == {
+        "classes": ["compared", "class", "A, %", "B, %", "difference, points"],
+        "tests": ["compared", "test", "A", "B", "class in A", "class in B"],
+        "alone": ["only in", "what", "cells"],
+    }
+    assert heads["changes"][-4:] == ["won", "lost", "A, cost", "B, cost"]
     words = {name: [c.key for c in table.columns if c.kind == "text"] for name, table in found.items()}
     assert words == {
         "changes": ["compared", "interval", "significant"],
@@ -136,6 +166,11 @@ def test_what_was_won_and_lost_counts_tests_that_both_played() -> None:
     assert (row["first_share"], row["second_share"], row["difference"]) == (0.5, 0.75, 0.25)
     shares = {row["loss_class"]: (row["first_share"], row["second_share"]) for row in found["classes"].rows}
     assert shares == {"passed_knowing": (0.5, 0.75), "misapplied": (0.5, 0.25)}
+    none_lost = compared([scored(results(2, 0))], [scored(results(1, 1))])["classes"].rows
+    assert [(row["loss_class"], row["first_share"], row["second_share"]) for row in none_lost] == [
+        ("passed_knowing", 1.0, 0.5),
+        ("misapplied", 0.0, 0.5),
+    ]
     assert [(row["test"], row["first"], row["second"]) for row in found["tests"].rows] == [
         ("pp_seed000/a", 1.0, 0.0),
         ("pp_seed000/c", 0.0, 1.0),
@@ -176,6 +211,28 @@ def test_a_field_that_varies_within_a_run_is_no_difference_between_runs() -> Non
     assert [row["compared"] for row in found["changes"].rows] == ["lab/m, layer notes atr"]
     assert [(r["side"], r["what"]) for r in found["alone"].rows] == [("A", "lab/m, layer none atr")]
     assert len(found["changes"].notes) == 1
+    back = compared(second, first)
+    assert [row["compared"] for row in back["changes"].rows] == ["lab/m, layer notes atr"]
+    assert [(r["side"], r["what"]) for r in back["alone"].rows] == [("B", "lab/m, layer none atr")]
+
+
+def test_rows_stand_in_the_order_of_settings_and_models_apart_have_no_name() -> None:
+    first = [scored(results(1, 1), variant=name) for name in ("default", "atr")]
+    second = [scored(results(1, 1), variant=name, setting={"model": "lab/n"}) for name in ("default", "atr")]
+    found = compared(first, second)
+    assert [row["compared"] for row in found["changes"].rows] == ["atr", "default"]
+    assert found["changes"].notes[1:] == ("A and B differ by model: lab/m, lab/n",)
+
+
+def test_two_episodes_of_a_persona_are_two_sets_of_tests() -> None:
+    def of(episode_id: str, passed: bool) -> ScoredCell:
+        cell = scored({"a": passed})
+        assert cell.document
+        return replace(cell, document={**cell.document, "episode_id": episode_id})
+
+    found = compared([of("one", True), of("two", False)], [of("one", False), of("two", False)])
+    (row,) = found["changes"].rows
+    assert (row["tests"], row["lost"], row["first_share"]) == (2, 1, 0.5)
 
 
 def test_one_episode_under_two_personas_is_two_tests_and_notes_stand_under_changes_alone() -> None:
@@ -202,3 +259,5 @@ def test_of_several_trials_the_last_names_the_class_and_no_class_is_empty() -> N
     (row,) = compared(first, [old])["tests"].rows
     assert (row["first_class"], row["second_class"]) == ("misapplied", "")
     assert compared(first, [old])["classes"].rows == []
+    (row,) = compared([old], first)["tests"].rows
+    assert (row["first_class"], row["second_class"]) == ("", "misapplied")
