@@ -105,7 +105,7 @@ def recalls(messages: Any, tools: Any) -> ModelReply:
     )
 
 
-async def played(layer: MemoryLayer, log: Path) -> list[Trajectory]:
+async def played(layer: MemoryLayer, log: Path) -> Sequence[Trajectory]:
     episode = small_episode(learning=2, tests=1)
     result = await play_episode(episode, "default", FunctionModel(recalls), memory=layer, log=log)
     return result.trajectories
@@ -140,8 +140,9 @@ async def test_a_memory_that_fails_is_never_the_failure_of_its_agent(
 ) -> None:
     layer = Shelf(breaks, error, in_tests=in_tests)
     session = "t0" if in_tests else "l0"
+    log = tmp_path / "calls.jsonl"
     with pytest.raises(CellAbort) as caught:
-        await played(layer, log := tmp_path / "calls.jsonl")
+        await played(layer, log)
     assert (caught.value.module, caught.value.session_id) == ("memory", session)
     assert caught.value.reason == ("render_context: out of ink" if breaks == "render" else "out of ink")
     if breaks == "call":

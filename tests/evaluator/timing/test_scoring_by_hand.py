@@ -99,7 +99,7 @@ def test_the_interval_is_of_resampled_sittings_and_depends_on_the_seed_alone() -
         stream = tiny_stream([event(0), event(90 + number), event(500)])
         offers = {f"e{90 + number:g}": CODING if number % 3 else ADVICE}
         gold = tiny_gold(stream, need(200, opens=60, intent="coding"))
-        plays.append(UserPlay(stream, gold, (log_of(stream, offers),)))
+        plays.append(UserPlay(stream, gold, (log_of(stream, dict[str, Assist | None](offers)),)))
     scored = score_timing(plays)
     low, high = scored["utility_interval"]
     assert scored["utility"] == round((8 - 4 * 0.5) / 12, 4) == 0.5
