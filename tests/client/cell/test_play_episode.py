@@ -102,6 +102,21 @@ async def test_a_log_takes_every_call_in_a_file_or_an_object(tmp_path: Path) -> 
         assert [(r.session_id, r.attempt) for r in kept if r.record == kind] == [(s, 1) for s in sessions]
 
 
+async def test_a_log_that_somebody_opened_stays_open_and_every_session_is_told_of(tmp_path: Path) -> None:
+    told: list[str] = []
+    path = tmp_path / "calls.jsonl"
+    with CallLog(path) as log:
+        played = await play_episode(
+            small_episode(),
+            "atr",
+            FunctionModel(_finish),
+            log=log,
+            on_session=lambda trajectory: told.append(trajectory.session_id),
+        )
+        log.append(next(iter(read_calls(path))))
+    assert told == [t.session_id for t in played.trajectories] == [s.session_id for s in _all_sessions()]
+
+
 def _all_sessions():
     episode = small_episode()
     return [*episode.learning_sessions, *episode.test_sessions]
