@@ -61,7 +61,7 @@ class _Message(Struct, gc=False):
 
     @property
     def content(self) -> str | None:
-        return msgspec.json.decode(self.written)
+        return _TEXT.decode(self.written)
 
 
 class _Event(Struct, gc=False):
@@ -162,6 +162,7 @@ class _Logged(_Record, tag="call", gc=False, kw_only=True):
     raw_arguments: str | None = None
 
 
+_TEXT = msgspec.json.Decoder(str | None)
 _TRAJECTORY = msgspec.json.Decoder(_Trajectory)
 _RECORD = msgspec.json.Decoder(_Start | _End | _Logged)
 
