@@ -199,19 +199,20 @@ def test_a_bare_word_that_yaml_reads_as_a_boolean_is_the_word(position: str) -> 
 
 
 def test_a_wire_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(ValueError, match="'openai_responses', 'openai_chat', 'anthropic' or 'google'"):
+    with pytest.raises(ValueError) as refused:
         ProviderEntry(wire="telegraph")
+    assert WIRE_FORMATS and all(f"'{name}'" in str(refused.value) for name in WIRE_FORMATS)
 
 
 def test_an_sdk_is_known_by_its_version_and_its_extra() -> None:
-    found = {name: (sdk.module, sdk.distribution, sdk.extra) for name, sdk in WIRE_FORMATS.items()}
-    assert found == {
+    for name, known in {
         "openai_responses": ("openai", "openai", "openai"),
         "openai_chat": ("openai", "openai", "openai"),
         "anthropic": ("anthropic", "anthropic", "anthropic"),
         "google": ("google.genai", "google-genai", "google"),
-    }
-    for sdk in WIRE_FORMATS.values():
+    }.items():
+        sdk = WIRE_FORMATS[name]
+        assert (sdk.module, sdk.distribution, sdk.extra) == known
         assert sdk.version == version(sdk.distribution)
     gone = replace(WIRE_FORMATS["google"], module="google.nowhere")
     assert gone.version is replace(gone, module="nowhere.at_all").version is None
