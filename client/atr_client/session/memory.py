@@ -14,11 +14,11 @@ from mcp.types import TextContent
 
 from atr_client.errors import CellAbort
 from atr_client.session.agent_memory import SERVER, SessionMemory
-from atr_client.session.environments import CONNECTION_ERRORS
 from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_data.trajectory import Trajectory
 from atr_memory import MemoryFault, MemoryLayer, MemoryStore, StoreError
+from atr_memory.served_tools import CONNECTION_ERRORS
 from atr_memory.server import build_view_server
 from atr_memory.view import MemoryView
 from atr_servers.connections import call_in_process, connect

@@ -107,7 +107,7 @@ async def test_a_statement_is_missed_by_the_oracles_that_would_tell_it(
     cell = small_cell(tmp_path, variant=variant)
     spare = cell.episode.rules[0].model_copy(update={"rule_id": "spare"})
     rules = [
-        rule.model_copy(update={"canonical_answer": "" if rule.rule_id in lacking else "I walk."})
+        rule.model_copy(update={"canonical_answer": " \n" if rule.rule_id in lacking else "I walk."})
         for rule in [*cell.episode.rules, spare]
         if "lost" not in lacking or rule.rule_id != "r1"
     ]

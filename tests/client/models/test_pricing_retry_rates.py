@@ -100,6 +100,12 @@ async def test_retryable_failures_are_tried_again_with_growing_waits() -> None:
     assert all(2.0 <= wait <= 5.0 for wait in waits)
 
 
+async def test_a_short_policy_waits_as_short_as_it_says() -> None:
+    errors = [WireError("busy", retryable=True, retry_after=after) for after in (None, 0.0, 0.5)]
+    _, waits = await attempt(Flaky(*errors), RetryPolicy(first=0.001, longest=0.002))
+    assert all(0.001 <= wait <= 0.002 for wait in waits[:2]) and waits[2] == 0.5
+
+
 async def test_retry_after_is_honoured() -> None:
     errors = [WireError("slow", retryable=True, status=429, retry_after=after) for after in (30.0, 60.0)]
     _, waits = await attempt(Flaky(*errors), RetryPolicy(longest=5.0, longest_asked=60.0))
@@ -232,6 +238,15 @@ async def test_a_call_begins_when_less_than_the_ceiling_is_spent(
     clock.now = 100.0
     await ceiling.admit()
     assert clock.now - 100.0 == waits
+
+
+@pytest.mark.parametrize("left", [0.25, 1.0, 59.75])
+async def test_a_wait_of_less_than_a_second_is_waited_too(left: float, clock: Clock) -> None:
+    ceiling = RateCeiling(requests_per_minute=1, clock=clock)
+    await ceiling.admit()
+    clock.now = 160.0 - left
+    await ceiling.admit()
+    assert clock.now == 160.0
 
 
 async def test_every_wait_is_told(clock: Clock) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from atr_client.errors import ContextOverflow, DamagedRecording, NotRecorded, WireError
+from atr_client.errors import ConfigError, ContextOverflow, DamagedRecording, NotRecorded, WireError
 from atr_client.models.base import ModelReply, ToolSpec
 from atr_client.models.recording import CallSite, Live, Recording, Replay, chosen_exchanges
 from atr_client.models.wire import WireRequest
@@ -138,6 +138,37 @@ async def test_of_a_long_difference_forty_lines_of_200_signs_are_shown(tmp_path:
         await replayed(tmp_path, SITE, replace(ASK, messages=long))
     _, *difference = str(caught.value).split("\n")
     assert len(difference) == 40 and max(map(len, difference)) == 200
+
+
+async def test_each_session_has_its_own_count_of_a_request(tmp_path: Path) -> None:
+    other = replace(SITE, session_id="s2")
+    store = Recording(tmp_path)
+
+    async def live() -> ModelReply:
+        return ModelReply("x")
+
+    for site in (SITE, other, SITE):
+        await store.exchange(site, "m", ASK, live)
+    again = Replay(tmp_path)
+    for site in (SITE, other, SITE):
+        assert (await again.exchange(site, "m", ASK, never)).content == "x"
+    with pytest.raises(NotRecorded, match="recorded 1 times only"):
+        await again.exchange(other, "m", ASK, never)
+
+
+async def test_a_request_that_was_asked_too_often_is_said_to_be_so_whatever_else_was_recorded(
+    tmp_path: Path,
+) -> None:
+    await recorded(tmp_path, SITE, (OTHER[0], "other"), (ASK, "x"), (OTHER[1], "another"))
+    with pytest.raises(NotRecorded, match="the same request was recorded 1 times only"):
+        await replayed(tmp_path, SITE, ASK, ASK)
+
+
+@pytest.mark.parametrize("how", ["record", "replay"])
+def test_a_path_that_no_system_takes_is_refused(how: str) -> None:
+    stores = {"record": None, "replay": None, how: Path("a\0b")}
+    with pytest.raises(ConfigError):
+        chosen_exchanges(stores["record"], stores["replay"])
 
 
 async def test_an_overflow_is_played_back_in_the_words_of_the_provider(tmp_path: Path) -> None:

@@ -224,6 +224,15 @@ def test_rows_stand_in_the_order_of_settings_and_models_apart_have_no_name() -> 
     assert found["changes"].notes[1:] == ("A and B differ by model: lab/m, lab/n",)
 
 
+def test_rows_of_two_models_apart_are_told_apart_by_what_else_varies() -> None:
+    first, second = (
+        [scored(results(1, 1), setting={"model": model, "layer": layer}) for layer in ("none", "notes")]
+        for model in ("lab/m", "lab/n")
+    )
+    rows = compared(first, second)["changes"].rows
+    assert [row["compared"] for row in rows] == ["layer none atr", "layer notes atr"]
+
+
 def test_two_episodes_of_a_persona_are_two_sets_of_tests() -> None:
     def of(episode_id: str, passed: bool) -> ScoredCell:
         cell = scored({"a": passed})

@@ -184,6 +184,7 @@ def test_decisions_count_from_where_they_are_asked_for_and_needs_in_their_own_si
 
 
 def test_an_offer_as_a_window_closes_is_in_it() -> None:
+    assert result({"e180": CODING}, need(180, opens=60))["matched"] == 1
     found = result({"e60": CODING, "e180": CODING}, need(180, opens=60))
     assert (found["matched"], found["false_alarms"], found["repeats"]) == (1, 1, 1)
 
