@@ -57,8 +57,8 @@ def score_cell(
     cross_check: bool = True,
     contexts_of: ContextsOf | None = None,
 ) -> CellScore:
-    """Scores a cell and writes its `eval.json`, whole or not at all: see `evaluate_cell`. (Readers take one that
-    a crash of the machine has emptied for none, and score again.)
+    """Scores a cell and writes its `eval.json`, whole or not at all: see `evaluate_cell`. (Readers take one
+    that a crash of the machine has emptied for none, and score again.)
 
     Raises DataError when there is nothing to score, the source cannot be read, or the file cannot be written.
     """

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.support.limits import exit_code, first_lines
 
-# What Dask leaves open at its end is no failure of a test, so it has processes of its own. Workers are forks of
-# a server that has imported everything once.
+# What Dask leaves open at its end is no failure of a test, so it has processes of its own. Workers are forks
+# of a server that has imported everything once.
 _PROGRAM = """
 import sys
 

@@ -13,9 +13,7 @@ PATIENCE = 60.0
 
 
 @contextmanager
-def killed_when_late(
-    process: subprocess.Popen[str], what: str, seconds: float = PATIENCE
-) -> Generator[None]:
+def killed_when_late(process: subprocess.Popen[str], what: str, seconds: float = PATIENCE) -> Generator[None]:
     """Kills the program when the block takes longer, so that reading from it comes to an end."""
     late = Event()
 
