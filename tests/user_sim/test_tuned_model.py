@@ -12,7 +12,7 @@ import pytest
 np: Any = pytest.importorskip("numpy")
 pytest.importorskip("onnxruntime")
 
-from atr_user_sim.offline.tuned_model import Difference, layer_weights, showing, tuned  # noqa: E402
+from atr_user_training.tuned_model import Difference, layer_weights, showing, tuned  # noqa: E402
 
 PIECES = [[101, 2054, 2051, 2515, 1996, 3345, 2681, 102]]
 MATRIX = "5.attention.self.query"

@@ -22,8 +22,8 @@ import numpy as np
 
 from atr_user_sim.calibration.records import agent_questions, persona_lines, questions, statements
 from atr_user_sim.offline.minilm import PIECES
-from atr_user_sim.offline.tuned_model import layer_weights, showing
 from atr_user_sim.offline.wordpieces import WordPieces
+from atr_user_training.tuned_model import layer_weights, showing
 from atr_user_training.upper_layers import UpperLayers
 
 LAYERS = (3, 4, 5)
