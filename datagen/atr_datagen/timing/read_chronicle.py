@@ -116,25 +116,13 @@ class _Reading:
         if len(parts) != 4:
             self.bad(number, "a scene is '<< KIND | THING, DETAIL | OTHER THING, ITS DETAIL | TARGET'")
             return
-        (thing, _, detail), (foil, _, its) = (part.rpartition(",") for part in parts[1:3])
-        names = [one.strip() for one in (thing, detail, foil, its)]
-        if not all(names):
+        thing, detail, foil, its = (one.strip() for part in parts[1:3] for one in part.rpartition(",")[::2])
+        if not (thing and detail and foil and its):
             self.bad(number, "thing and detail are parted by a comma, on both sides")
             return
-        first = len(self.days[-1].lines)
-        self.asks = {}
+        self.asks, at = {}, len(self.days[-1].lines)
         self.plot = Plot(
-            number,
-            parts[0],
-            names[0],
-            names[1],
-            names[2],
-            names[3],
-            parts[3],
-            self.asks,
-            (),
-            first,
-            first - 1,
+            number, parts[0], thing, detail, foil, its, parts[3], self.asks, (), first=at, last=at
         )
 
     def _asked(self, number: int, line: str) -> None:
