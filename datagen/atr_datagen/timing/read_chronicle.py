@@ -270,9 +270,10 @@ def _plot_faults(plot: Plot, lines: list[Line], kind: Kind | None) -> list[str]:
         found.append("the second remark stands in the last event of the scene or the last but one")
     said = " ".join(f"{line.title} {line.said}" for line in lines).casefold()
     first, other = (name.split()[0].casefold() for name in (plot.thing, plot.foil))
-    for part in (plot.detail, plot.foil_detail, first, other):
-        if not re.search(rf"(?<!\w){re.escape(part.casefold())}", said):
-            found.append(f"{part!a} stands in no event of the scene")
+    for detail in (plot.detail, plot.foil_detail):
+        if not re.search(rf"(?<!\w){re.escape(detail.casefold())}(?!\w)", said):
+            found.append(f"{detail!a} stands in no event of the scene")
+    found.extend(f"{name!a} stands in no event of the scene" for name in (first, other) if name not in said)
     if first == other or plot.detail == plot.foil_detail:
         found.append("thing and other thing begin with different words and have different details")
     if plot.target not in [in_focus(line.category, line.title) for line in lines]:

@@ -72,6 +72,7 @@ def test_the_published_chronicles_hold(path: Path) -> None:
         ("| Larch pump, page 4 |", "| Larch pump page 4 |", "parted by a comma"),
         ("| Larch pump, page 4 |", "", "'<< KIND | THING, DETAIL"),
         ("| Oxnam pump, page 2 |", "| Oxnam pump, page 22 |", "'page 22' stands in no event"),
+        ("| Larch pump, page 4 |", "| Beech pump, page 4 |", "'beech' stands in no event"),
         ("| Larch pump, page 4 |", "| Oxnam hose, page 4 |", "begin with different words"),
         ("| offer_oxnam_pump.pdf\\n", "| offer_elm_pump.pdf\\n", "in focus in no event"),
         ("~reader | offer_oxnam_pump.pdf", "\\n~reader | offer_oxnam_pump.pdf", "is closed with >>"),
