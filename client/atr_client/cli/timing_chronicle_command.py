@@ -13,7 +13,7 @@ from atr_client.cli.failures import reported_errors
 from atr_datagen.timing.base import compile_base
 from atr_datagen.timing.chronicle import Chronicle
 from atr_datagen.timing.chronicle_gates import hints, repeats, shortfalls
-from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_lexicon
+from atr_datagen.timing.lexicon import PUBLIC_LEXICON, Lexicon, load_words
 from atr_datagen.timing.read_chronicle import parse_chronicle
 from atr_datagen.timing.settings import Settings
 
@@ -32,7 +32,7 @@ from atr_datagen.timing.settings import Settings
 def chronicle_command(file: Path, part: bool, show: int, seed: int, lexicon: Path) -> None:
     """Check a chronicle; exits 1 when something (`!`) must be changed. `~` is advice."""
     with reported_errors():
-        words = load_lexicon(lexicon)
+        words = load_words(lexicon)
         found, faults = parse_chronicle(file, words.kinds)
     counts = list(shortfalls(found))
     wrong = [*faults, *repeats(found), *([] if part else counts)]

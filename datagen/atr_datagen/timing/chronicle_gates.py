@@ -11,7 +11,7 @@ from atr_datagen.timing.chronicle import MARK, Chronicle
 from atr_datagen.timing.read_chronicle import Fault
 from atr_datagen.timing.windows import in_focus, pages
 
-DAYS, DAY_EVENTS, SCENES_OF_A_KIND, EVENTS_PER_SCENE = 4, (160, 215), (5, 11), (8.0, 10.5)
+DAYS, DAY_EVENTS, SCENES_OF_A_KIND, EVENTS_PER_SCENE = 4, (160, 215), (5, 7), (9.0, 13.0)
 LOOSE, LOOSE_INTENTS, FOLLOW, PARAGRAPH, SAME_THING = 12, 8, 40, 20, 3
 _COLUMNS = "browser ide terminal office reader files mail chat other meeting".split()
 _ROWS = {
@@ -67,7 +67,7 @@ def _spread(chronicle: Chronicle) -> Iterator[Fault]:
             last += [target for target in shown if target][-1:] == [plot.target]
             total += 1
     for kind, found in begins.items():
-        if (many := found.total()) >= 5 and (found.most_common(1)[0][1] > many / 2 or len(found) < 3):
+        if (many := found.total()) >= 5 and (found.most_common(1)[0][1] > (many + 1) / 2 or len(found) < 3):
             yield Fault(
                 0, f"{kind} begins in {dict(found)}: three categories at least, none in more than half"
             )
@@ -85,7 +85,7 @@ def _shares(chronicle: Chronicle, events: int) -> Iterator[Fault]:
         yield Fault(0, f"role {chronicle.role!a} is none of {', '.join(SHARES)}")
     marked = [line for line in lines if line.remarks]
     told = [
-        ("screen text in", lines, [line for line in lines if line.text], (15, 40)),
+        ("screen text in", lines, [line for line in lines if line.text], (8, 40)),
         ("no summary in", lines, [line for line in lines if not line.summary], (0, 8)),
         ("remarks in the screen text in", marked, [line for line in marked if "{" in line.text], (20, 70)),
     ]

@@ -8,7 +8,7 @@ published chronicles unless it has its own: these tell where scenes lie, and no 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -51,10 +51,16 @@ def lexicon_files(folder: Path) -> tuple[list[Path], list[Path]]:
 
 def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
     """Raises TimingError `bad_config` naming the file and the section or line that falls short."""
+    words = load_words(folder)
+    _, files = lexicon_files(folder)
+    return replace(words, chronicles=tuple(read_chronicle(path, words.kinds) for path in files))
+
+
+def load_words(folder: Path = PUBLIC_LEXICON) -> Lexicon:
+    """A lexicon without its chronicles."""
     if not folder.is_dir():
         raise TimingError("bad_config", "no such lexicon folder", path=folder)
-    words, chronicles = lexicon_files(folder)
-    files = {path.stem: _sections(path) for path in words}
+    files = {path.stem: _sections(path) for path in lexicon_files(folder)[0]}
     for name in _WHOLE_FILES:
         if name not in files:
             raise TimingError("bad_config", f"the lexicon has no {name}.txt", path=folder)
@@ -69,7 +75,7 @@ def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
     injections = tuple(line for lines in files["injections"].values() for line in lines)
     if not injections:
         raise TimingError("bad_config", "no titles", path=folder / "injections.txt")
-    return Lexicon(wordings, kinds, injections, tuple(read_chronicle(path, kinds) for path in chronicles))
+    return Lexicon(wordings, kinds, injections, ())
 
 
 def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
@@ -80,7 +86,7 @@ def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
             "bad_config",
             f"a private set needs a salt of at least {SHORTEST_SALT} characters that was never published",
         )
-    public = {_plain(line) for line in _all_wordings(load_lexicon())}
+    public = {_plain(line) for line in _all_wordings(load_words())}
     for line in _all_wordings(lexicon):
         if _plain(line) in public:
             raise TimingError(

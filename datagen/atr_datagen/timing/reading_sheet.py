@@ -19,7 +19,7 @@ from atr_data.reading import read_json, read_text
 from atr_data.timing.events import Stream, WorkEvent
 from atr_data.timing.faults import TimingError
 from atr_data.yaml_reading import read_yaml_text
-from atr_datagen.timing.lexicon import load_lexicon
+from atr_datagen.timing.lexicon import load_words
 
 WRITTEN = Path(__file__).with_name("written")
 """Excerpts of days that were written by hand, none of them from a template."""
@@ -50,7 +50,7 @@ def make_sheet(streams: Sequence[Stream], seed: int, folder: Path = WRITTEN) -> 
     if not shown:
         raise TimingError("bad_config", "a sheet needs written excerpts and a set", path=folder)
     jobs = [random.choice(users) for users in random.sample(list(of_job.values()), shown)]
-    planted = load_lexicon().injections
+    planted = load_words().injections
     items: dict[str, tuple[Origin, list[str]]] = {}
     for like, stream in zip(random.sample(written, shown), jobs, strict=True):
         lines = _excerpt(random, stream, len(like), planted)
