@@ -17,6 +17,7 @@ FIRST_DAY = datetime(2031, 3, 3, tzinfo=UTC)
 
 _HOUR = 3600.0
 _LONGEST_BLOCK, _SHORTEST_BLOCK = 40, 4
+_LUNCH, _DRAWN = 12.25 * _HOUR, 6
 _NO_REST = 3
 """How many events a block rather ends sooner or later than where nobody would leave the desk."""
 
@@ -47,22 +48,39 @@ def moment(seconds: float) -> datetime:
 
 
 def working_days(random: Random, settings: Settings, days: Sequence[Day]) -> list[Block]:
-    """All blocks of a user, in order; `days` are what happens on each. The process of regular use knows no
-    nights."""
+    """All blocks of a user, in order; `days` are what happens on each. Of a few drawings of a day that one
+    counts in which lunch is nearest to noon, as texts have it. The process of regular use knows no nights."""
     regular = settings.process == "regular"
     blocks: list[Block] = []
     at = 9 * _HOUR
     for number, day in enumerate(days, start=1):
-        if not regular:
-            at = midnight(number) + 9 * _HOUR + random.gauss(0, 0.5 * _HOUR)
-        for first, last in _ranges(random, day):
-            gaps = _gaps(random, day, first, last, 0.3 if regular else 1.0)
-            steps = list(accumulate(gaps[:-1], initial=at))
-            pause = 60.0 if regular else lognormal(random, 240, 0.9, 120, 2 * _HOUR)
-            if last == day.lunch and not regular:
-                pause = random.uniform(25, 60) * 60
-            at = steps[-1] + max(pause, gaps[-1])
-            blocks.append(Block(number, first, steps, at))
+        if regular:
+            blocks.extend(_day(random, number, day, at, regular=True))
+            at = blocks[-1].free_until
+            continue
+        start = midnight(number) + 9 * _HOUR + random.gauss(0, 0.5 * _HOUR)
+        drawn = [_day(random, number, day, start) for _ in range(_DRAWN)]
+        noon = midnight(number) + _LUNCH
+        blocks.extend(min(drawn, key=lambda one: abs(_lunch(one, day) - noon)))
+    return blocks
+
+
+def _lunch(blocks: Sequence[Block], day: Day) -> float:
+    """When the last block before lunch ends; of a day without lunch, the first."""
+    before = [block.steps[-1] for block in blocks if block.first < (day.lunch or 1)]
+    return before[-1]
+
+
+def _day(random: Random, number: int, day: Day, at: float, *, regular: bool = False) -> list[Block]:
+    blocks: list[Block] = []
+    for first, last in _ranges(random, day):
+        gaps = _gaps(random, day, first, last, 0.3 if regular else 1.0)
+        steps = list(accumulate(gaps[:-1], initial=at))
+        pause = 60.0 if regular else lognormal(random, 240, 0.9, 120, 2 * _HOUR)
+        if last == day.lunch and not regular:
+            pause = random.uniform(25, 60) * 60
+        at = steps[-1] + max(pause, gaps[-1])
+        blocks.append(Block(number, first, steps, at))
     return blocks
 
 
