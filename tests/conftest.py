@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import socket
@@ -13,12 +14,20 @@ import pytest
 import structlog
 
 ROOT = Path(__file__).resolve().parent.parent
+SECONDS_TO_END = 300
 
 
 def pytest_configure() -> None:
     """A shell's background job ignores SIGINT (and nohup SIGHUP): what a test starts would inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process that something keeps from its end says what it was, and ends all the same. (A worker of
+    pytest-xdist waits for the others, and is ended by the process that began it.)"""
+    if not hasattr(session.config, "workerinput"):
+        faulthandler.dump_traceback_later(SECONDS_TO_END, exit=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

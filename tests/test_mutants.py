@@ -42,6 +42,23 @@ def test_code_is_changed_and_its_words_are_not(code: str, faults: set[str | None
         assert mutant.in_function and mutant.apply(text) != text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Name = Literal["a", "b"]',
+        'Item = TypeVar("Item")',
+        "Maker = Callable[[int], tuple[int, str]]",
+        "kept = cast(dict[str, int], found)",
+        "seen = Counter[tuple[str, int]]()",
+        '__all__ = ["a", "b"]',
+        "@cache\ndef f(): pass",
+        "@lru_cache(maxsize=8)\ndef f(): pass",
+    ],
+)
+def test_what_decides_nothing_is_left_alone(text: str) -> None:
+    assert mutants_of("module.py", text) == []
+
+
 def test_a_mutant_keeps_its_key_when_lines_move() -> None:
     text = "LIMIT = 5\n\n\ndef f(a):\n    return a < 1 and a < 1\n"
     moved = "# a comment\n\n" + text

@@ -36,7 +36,10 @@ TOO_DEEP = f"nested too deeply: more than {MAX_NESTING} levels"
 StrPath = str | os.PathLike[str]
 T = TypeVar("T")
 
-_LONG_INTEGER = re.compile(rf"[0-9]{{{LONGEST_INTEGER + 1}}}")
+_DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_LONG_INTEGER = b"0" * (LONGEST_INTEGER + 1)
+"""With all digits as zeros: found in a fraction of the time that a pattern takes."""
+
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -176,7 +179,7 @@ def _parsed(text: str, path: Path) -> Any:
     """A fast reader takes what is sound; what it refuses goes to one that can say what is wrong."""
     try:
         data = msgspec.json.decode(text)
-        sound = not _LONG_INTEGER.search(text)
+        sound = _LONG_INTEGER not in text.encode().translate(_DIGITS_AS_ZERO)
     except (ValueError, RecursionError):
         data, sound = None, False
     if not sound:

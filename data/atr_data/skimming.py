@@ -17,7 +17,7 @@ from atr_data.calls import LogRecord, read_calls
 from atr_data.errors import DataError
 from atr_data.limits import check_arguments
 from atr_data.load import trajectory_in
-from atr_data.reading import MAX_NESTING, StrPath, read_bytes
+from atr_data.reading import StrPath, read_bytes
 from atr_data.trajectory import EventKind, Trajectory, spoken
 from atr_data.usage import Usage
 
@@ -26,26 +26,29 @@ _LARGEST = 2**63 - 1
 _SHORT = 2**16
 """Characters of arguments that are below the limit on their bytes however they are written."""
 
-_LEVELS_AROUND = 10
-_PLAIN = (str, bool, float, type(None))
-
 Int = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
 """A larger one is left to the full reader."""
+
+_Plain = None | bool | float | str | Int
+_Shallow = _Plain | list[_Plain] | dict[str, _Plain]
+_Value = _Plain | list[_Shallow] | dict[str, _Shallow]
+"""Of an argument. Deeper ones, which are rare, are left to the full reader too."""
+
+Arguments = dict[str, _Value]
 
 
 class _Call(Struct, gc=False):
     id: str
     name: str
-    arguments: dict[str, Any] = {}
+    arguments: Arguments = {}
     requestor: Literal["assistant", "user"] = "assistant"
     parse_error: str | None = None
     raw_arguments: str | None = None
 
     @property
     def sent(self) -> dict[str, Any]:
-        if _is_flat(self.arguments) and _length(self.arguments) < _SHORT:
-            return self.arguments
-        return {} if check_arguments(self.arguments) else self.arguments
+        fit = _is_short(self.arguments) or not check_arguments(self.arguments)
+        return self.arguments if fit else {}
 
     def text(self, argument: str) -> str:
         return spoken(self.arguments.get(argument))
@@ -61,7 +64,7 @@ class _Message(Struct, gc=False):
 
     @property
     def content(self) -> str | None:
-        return msgspec.json.decode(self.written)
+        return _TEXT.decode(self.written)
 
 
 class _Event(Struct, gc=False):
@@ -154,7 +157,7 @@ class _Logged(_Record, tag="call", gc=False, kw_only=True):
     caller: Literal["agent", "harness"]
     server: str
     tool: str
-    arguments: dict[str, Any]
+    arguments: Arguments
     result: str
     is_error: bool
     seconds: float
@@ -162,6 +165,7 @@ class _Logged(_Record, tag="call", gc=False, kw_only=True):
     raw_arguments: str | None = None
 
 
+_TEXT = msgspec.json.Decoder(str | None)
 _TRAJECTORY = msgspec.json.Decoder(_Trajectory)
 _RECORD = msgspec.json.Decoder(_Start | _End | _Logged)
 
@@ -188,10 +192,9 @@ def skim_calls(path: StrPath) -> Iterable[LogRecord]:
         content = read_bytes(path)
         _check_text(content)
         found = _RECORD.decode_lines(content[: content.rfind(b"\n") + 1])
-        whole = all(not isinstance(one, _Logged) or _is_usable(one.arguments) for one in found)
     except (DataError, ValueError, RecursionError):
         return read_calls(path)
-    return cast("list[LogRecord]", found) if whole else read_calls(path)
+    return cast("list[LogRecord]", found)
 
 
 def _check_text(content: bytes) -> None:
@@ -205,40 +208,17 @@ def _are_whole(messages: list[_Message]) -> bool:
         written = memoryview(message.written)
         if written[0] != _QUOTE and bytes(written) != b"null":
             return False
-        for call in message.tool_calls or ():
-            if not _is_usable(call.arguments):
-                return False
     return True
 
 
-def _is_usable(arguments: dict[str, Any]) -> bool:
-    return _is_flat(arguments) or _is_bounded(arguments, 0)
-
-
-def _is_flat(arguments: dict[str, Any]) -> bool:
-    """Texts, numbers and truth values alone, none of them beyond the limits of the full reader."""
-    for value in arguments.values():
-        if not isinstance(value, _PLAIN) and not (isinstance(value, int) and _is_small(value)):
+def _is_short(arguments: dict[str, Any]) -> bool:
+    """Below every limit on arguments: texts, numbers and truth values alone, and few of them."""
+    length = 8 * len(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, (list, dict)):
             return False
-    return True
-
-
-def _length(arguments: dict[str, Any]) -> int:
-    texts = sum(len(value) for value in arguments.values() if type(value) is str)
-    return texts + sum(map(len, arguments)) + 8 * len(arguments)
-
-
-def _is_bounded(value: object, level: int) -> bool:
-    if isinstance(value, dict):
-        value = list(cast("dict[str, object]", value).values())
-    if isinstance(value, list):
-        below = cast("list[object]", value)
-        return level < MAX_NESTING - _LEVELS_AROUND and all(_is_bounded(one, level + 1) for one in below)
-    return not isinstance(value, int) or _is_small(value)
-
-
-def _is_small(number: int) -> bool:
-    return -_LARGEST <= number <= _LARGEST
+        length += len(name) + (len(value) if isinstance(value, str) else 0)
+    return length < _SHORT
 
 
 def _usage(counted: _Usage) -> Usage:

@@ -62,6 +62,12 @@ class Usage:
         )
 
 
+def count_usage(by_role: dict[str, Usage], role: str, usage: Usage) -> None:
+    """Adds what a role took to what it took before; a role that called no model stays out."""
+    if usage.made_calls:
+        by_role[role] = by_role.get(role, Usage()) + usage
+
+
 _REPORTED = tuple(
     field.name
     for field in fields(Usage)

@@ -37,7 +37,7 @@ def transcript_calls(trajectory: Trajectory) -> list[TranscriptCall]:
 
 
 def _answered_by_the_loop(one: TranscriptCall) -> bool:
-    return one.answer is not None and one.answer.content == _ACKS.get(one.call.name)
+    return one.answer is not None and one.call.name in _ACKS and one.answer.content == _ACKS[one.call.name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from operator import attrgetter
 from pathlib import Path
 
 from atr_data.episode import Episode
 from atr_data.errors import DataError
 from atr_data.json_text import episode_json
-from atr_data.reading import read_bytes
+from atr_data.reading import StrPath, read_bytes
 from atr_data.skimming import skim_trajectory
 from atr_data.trajectory import Trajectory
 
@@ -26,8 +27,8 @@ class InputsDigest:
         self._add(episode_json(episode))
         self._add((variant or "").encode())
 
-    def add(self, path: Path, content: bytes) -> None:
-        self._add(os.fsencode(path.name))
+    def add(self, name: str, content: bytes) -> None:
+        self._add(os.fsencode(name))
         self._add(content)
 
     @property
@@ -46,33 +47,33 @@ class ReadTrajectories:
     def __init__(self, cell_dir: Path, digest: InputsDigest | None) -> None:
         self.parsed: dict[str, Trajectory] = {}
         self.errors: list[dict[str, str]] = []
-        for path in trajectory_paths(cell_dir):
-            self._read(path, digest)
+        for file in trajectory_files(cell_dir):
+            self._read(file, digest)
 
-    def _read(self, path: Path, digest: InputsDigest | None) -> None:
+    def _read(self, file: os.DirEntry[str], digest: InputsDigest | None) -> None:
         content = b""
         try:
-            content = read_bytes(path)
-            self.parsed[path.stem] = skim_trajectory(path, content)
+            content = read_bytes(file.path)
+            self.parsed[file.name.removesuffix(".json")] = skim_trajectory(file.path, content)
         except DataError as error:
-            logger.warning("%s is skipped: %s", path, error.reason)
+            logger.warning("%s is skipped: %s", file.path, error.reason)
             reason = f"{error.key}: {error.reason}" if error.key else error.reason
-            self.errors.append({"file": path.name, "reason": reason})
+            self.errors.append({"file": file.name, "reason": reason})
         finally:
             if digest is not None:
-                digest.add(path, content)
+                digest.add(file.name, content)
 
 
-def trajectory_paths(cell_dir: Path) -> list[Path]:
-    """Raises DataError when a cell has no folder for them."""
+def trajectory_files(cell_dir: Path) -> list[os.DirEntry[str]]:
+    """By name. Raises DataError when a cell has no folder for them."""
     folder = cell_dir / "trajectories"
     if not folder.is_dir():
         raise DataError("there is no such folder; a cell that ran has one", path=folder)
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".json"))
-    return [folder / name for name in names]
+    with os.scandir(folder) as entries:
+        return sorted((one for one in entries if one.name.endswith(".json")), key=attrgetter("name"))
 
 
-def content_of(path: Path) -> bytes:
+def content_of(path: StrPath) -> bytes:
     """What cannot be read counts as empty; it is among the parse errors."""
     try:
         return read_bytes(path)

@@ -15,7 +15,7 @@ from atr_data.reading import StrPath, read_json
 from atr_data.skimming import skim_calls
 from atr_data.trajectory import Trajectory
 from atr_evaluator.agent_calls import finished_attempts
-from atr_evaluator.cell_inputs import InputsDigest, ReadTrajectories, content_of, trajectory_paths
+from atr_evaluator.cell_inputs import InputsDigest, ReadTrajectories, content_of, trajectory_files
 from atr_evaluator.consistency import Difference, differences
 from atr_evaluator.evaluate import score_log, score_trajectories
 from atr_evaluator.guess_bound import dataset_of, face_counts
@@ -57,7 +57,8 @@ def score_cell(
     cross_check: bool = True,
     contexts_of: ContextsOf | None = None,
 ) -> CellScore:
-    """Scores a cell and writes its `eval.json`, whole or not at all: see `evaluate_cell`.
+    """Scores a cell and writes its `eval.json`, whole or not at all: see `evaluate_cell`. (Readers take one
+    that a crash of the machine has emptied for none, and score again.)
 
     Raises DataError when there is nothing to score, the source cannot be read, or the file cannot be written.
     """
@@ -75,7 +76,7 @@ def score_cell(
     except ValueError as error:
         raise DataError(f"the inputs hold what JSON cannot: {error}", path=path) from error
     try:
-        write_atomic(path, text)
+        write_atomic(path, text, durable=False)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", path=path) from error
     return CellScore(document, path)
@@ -118,7 +119,7 @@ def evaluate_cell(
     if source == "trajectories":
         evaluation = score_trajectories(episode, list(trajectories.values()), variant)
     else:
-        digest.add(log, content_of(log))
+        digest.add(log.name, content_of(log))
         evaluation = score_log(episode, skim_calls(log), variant)
     if manifest.get("agent", "model") != "model":
         evaluation = without_unseen(evaluation)
@@ -149,8 +150,8 @@ def evaluate_cell(
 def inputs_digest(cell_dir: StrPath, episode: Episode, variant: str | None) -> str:
     """The digest of what a score from the trajectories of a cell would be made from: see `InputsDigest`."""
     digest, folder = InputsDigest(episode, variant), Path(cell_dir)
-    for path in trajectory_paths(folder) if (folder / "trajectories").is_dir() else ():
-        digest.add(path, content_of(path))
+    for file in trajectory_files(folder) if (folder / "trajectories").is_dir() else ():
+        digest.add(file.name, content_of(file.path))
     return digest.text
 
 

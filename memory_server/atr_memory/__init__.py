@@ -9,6 +9,7 @@ from atr_memory.layer import (
     MemoryLayer,
     Offer,
     seen_digest,
+    seen_text,
 )
 from atr_memory.layers.retrieval import Ranking
 from atr_memory.layers.whole_text import CONTEXT, NONE
@@ -38,4 +39,5 @@ __all__ = [
     "build_memory_server",
     "render_transcript",
     "seen_digest",
+    "seen_text",
 ]

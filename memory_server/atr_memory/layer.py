@@ -172,9 +172,12 @@ def entries_digest(entries: Sequence[Entry]) -> str:
 
 
 def seen_digest(layer: MemoryLayer, entries: Sequence[Entry], query: str = "") -> str:
-    """SHA-256 of all that a session can see of a memory: the text in its prompt and, where it is offered
-    more than that, the memory's content."""
+    """SHA-256 of all that a session can see of a memory."""
+    return hashlib.sha256(seen_text(layer, entries, query).encode()).hexdigest()
+
+
+def seen_text(layer: MemoryLayer, entries: Sequence[Entry], query: str = "") -> str:
+    """What a session can see of a memory: the text in its prompt and, where it is offered more than that, the
+    digest of the memory's content."""
     seen = layer.render(entries, query) or ""
-    if layer.offers:
-        seen = json.dumps([seen, entries_digest(entries)])
-    return hashlib.sha256(seen.encode()).hexdigest()
+    return json.dumps([seen, entries_digest(entries)]) if layer.offers else seen

@@ -12,6 +12,7 @@ DISTILLED = "[What holds in general]"
 """Heads a memory that holds what is left of sessions in place of their text. A line of it is `- SAID`, or
 `- (asked: QUESTION) ANSWER`."""
 
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 _MAX_TEXT = 500
 _MAX_ARGUMENTS = 300
 
@@ -34,18 +35,16 @@ def lines_said(messages: Sequence[Message]) -> list[str]:
 def _lines(messages: Sequence[Message]) -> Iterator[str]:
     acknowledged: set[str] = set()
     for message in messages:
-        text = (message.content or "").strip()
         match message.role:
-            case "user":
-                if text != USER_END:
-                    yield f"[user]: {_cut(text, _MAX_TEXT)}"
+            case "user" if (text := _text(message)) != USER_END:
+                yield f"[user]: {_cut(text, _MAX_TEXT)}"
             case "assistant" if message.tool_calls:
                 acknowledged |= {c.id for c in message.tool_calls if c.name in (SEND_TO_USER, FINISH_SESSION)}
                 yield from _call_lines(message.tool_calls)
-            case "assistant" if text:
+            case "assistant" if text := _text(message):
                 yield f"[assistant to user]: {_cut(text, _MAX_TEXT)}"
             case "tool" if message.tool_call_id not in acknowledged:
-                yield f"[tool result]: {_cut(text, _MAX_TEXT)}"
+                yield f"[tool result]: {_cut(_text(message), _MAX_TEXT)}"
             case _:
                 pass
 
@@ -57,8 +56,12 @@ def _call_lines(calls: Sequence[ToolCall]) -> Iterator[str]:
             if output := call.text("output"):
                 yield f"[assistant to user]: {_cut(output, _MAX_TEXT)}"
         elif call.name not in (SEND_TO_USER, FINISH_SESSION):
-            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            arguments = _as_json(call.arguments)
             yield f"[tool call]: {call.name}({_cut(arguments, _MAX_ARGUMENTS)})"
+
+
+def _text(message: Message) -> str:
+    return (message.content or "").strip()
 
 
 def _cut(text: str, limit: int) -> str:

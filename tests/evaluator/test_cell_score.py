@@ -280,10 +280,10 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     cell = write_cell(tmp_path / "cell", [trajectory("ts_0", [RIGHT])])
     old = score_cell(cell, episode(NEED), variant="atr").path.read_bytes()
 
-    def full_disk(fd: int) -> None:
+    def full_disk(path: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full_disk)
+    monkeypatch.setattr(Path, "replace", full_disk)
     with pytest.raises(DataError, match=r"eval\.json: cannot be written: No space left"):
         score_cell(cell, episode(NEED, NEED), variant="atr")
     assert (cell / "eval.json").read_bytes() == old

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.limits import exit_code, killed_when_late
+
 
 @contextmanager
 def running_aimock(command: str, folder: Path, replies: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -27,9 +29,12 @@ def running_aimock(command: str, folder: Path, replies: Sequence[dict[str, Any]]
         started, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            yield _address(process)
+            with killed_when_late(process, "the start of aimock"):
+                address = _address(process)
+            yield address
         finally:
             process.terminate()
+            exit_code(process, "aimock")
 
 
 def _address(process: subprocess.Popen[str]) -> str:

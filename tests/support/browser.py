@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from tests.support.limits import exit_code, killed_when_late
+
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -122,14 +124,14 @@ def browser_page() -> Iterator[Page]:
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         try:
             assert process.stderr is not None
-            port = next(
-                found[1] for line in process.stderr if (found := re.search(r"ws://127\.0\.0\.1:(\d+)/", line))
-            )
+            with killed_when_late(process, "the start of a browser"):
+                told = (re.search(r"ws://127\.0\.0\.1:(\d+)/", line) for line in process.stderr)
+                port = next(found[1] for found in told if found)
             with connect(_tab(int(port)), max_size=None, proxy=None) as connection:
                 yield Page(connection)
         finally:
             process.terminate()
-            process.wait(timeout=_PATIENCE)
+            exit_code(process, "a browser")
             if process.stderr:
                 process.stderr.close()
 

@@ -92,7 +92,7 @@ class CannedServer:
 
     def stop(self) -> None:
         self._server.shutdown()
-        self._thread.join()
+        self._thread.join(STARTUP_SECONDS)
         self._server.server_close()
 
     def reset(self) -> None:

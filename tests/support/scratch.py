@@ -35,4 +35,4 @@ def run_tests(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join(str(copy / room) for room in ROOMS)
     environment = {**os.environ, "PYTHONPATH": path, "ATR_CONFORMANCE_DIR": str(copy / "none")}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
-    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=280)

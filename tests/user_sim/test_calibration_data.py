@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import pytest
+
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router
 from atr_user_sim.calibration.folds import FOLDS
 from atr_user_sim.calibration.measure import ClassifierQuestion, RouterTurn, earlier_file
@@ -25,7 +27,7 @@ _MARKER = re.compile(
     r"\b(?:always|usual\w*|prefer\w*|general\w*|rules?|future|default|normal\w*|typical\w*|from now on)\b",
     re.I,
 )
-EARLIER, STARTS, QUOTING = 329, 22, 220
+EARLIER, STARTS, QUOTING = 329, 22, 540
 
 
 def test_there_are_enough_questions_and_turns_of_many_hands() -> None:
@@ -124,10 +126,17 @@ def test_the_sealed_set_is_of_personas_that_nothing_was_trained_on() -> None:
     assert all(len(lines.hands) == 2 for lines in known.values())
 
 
-async def test_hard_turns_of_a_writer_that_nobody_had_seen_are_told_apart_as_measured() -> None:
-    result = await calibrate_router(offline_router(), DATA / "sealed" / "quoting.jsonl")
-    assert (result.recall or 0) >= 0.88 and (result.exact_span_rate or 0) >= 0.85
-    assert (result.false_positive_rate or 1) <= 0.15
+@pytest.mark.parametrize(
+    ("unseen", "turns", "recall", "false_positives"),
+    [("quoting", 140, 0.90, 0.09), ("mixed", 240, 0.87, 0.05)],
+)
+async def test_turns_of_writers_that_nobody_had_seen_are_told_apart_as_measured(
+    unseen: str, turns: int, recall: float, false_positives: float
+) -> None:
+    result = await calibrate_router(offline_router(), DATA / "sealed" / f"{unseen}.jsonl")
+    assert result.total == turns
+    assert (result.recall or 0) >= recall and (result.exact_span_rate or 0) >= recall
+    assert (result.false_positive_rate or 1) <= false_positives
 
 
 async def test_the_sealed_questions_are_judged_by_words_as_measured() -> None:

@@ -47,6 +47,13 @@ async def test_the_asking_sentence_is_cut_out_verbatim(question: str) -> None:
     assert verdict.rule_question_span == question
 
 
+async def test_who_writes_without_capitals_still_writes_sentences() -> None:
+    asked = "do u always want an aisle seat from now on?"
+    output = f"hey, it's booked, see e.g. row 9. all paid. {asked} tell me whenever"
+    verdict = await offline_router().route(output=output, reason="")
+    assert verdict.rule_question_span == asked
+
+
 async def test_a_letter_that_asks_is_only_shown() -> None:
     letter = "Dear Mr. Halvorsen,\n\nDo you generally prefer calls?\n\nKind regards,\nThe office"
     verdict = await offline_router().route(

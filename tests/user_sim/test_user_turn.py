@@ -168,9 +168,21 @@ async def test_the_last_retry_decides_the_intent(last: Intent, ended: bool) -> N
     assert turn.ended is ended
 
 
-async def test_roles_that_report_no_call_leave_no_usage() -> None:
-    roles = Roles(span=SPAN, rule_id="r1", replies=[(TOKEN, "continue")], usage=Usage())
-    assert dict((await hear(roles)).usage) == {}
+@pytest.mark.parametrize(
+    ("usage", "roles"),
+    [
+        (Usage(), set[str]()),
+        (USED, {"router", "classifier", "user_sim"}),
+        (Usage(calls_without_usage=1, estimated_usd=0.1), {"router", "classifier", "user_sim"}),
+    ],
+)
+async def test_roles_that_call_no_model_leave_no_usage_and_unreported_calls_are_kept(
+    usage: Usage, roles: set[str]
+) -> None:
+    played = Roles(span=SPAN, rule_id="r1", replies=[("", "continue"), (TOKEN, "continue")], usage=usage)
+    found = (await hear(played)).usage
+    assert set(found) == roles
+    assert not roles or (found["router"], found["user_sim"]) == (usage, usage + usage)
 
 
 async def test_the_opening_is_the_simulators() -> None:

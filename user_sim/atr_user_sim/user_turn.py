@@ -11,7 +11,7 @@ from typing import Any, Literal
 from atr_data.constants import DEFLECT_TEXT, USER_END
 from atr_data.episode import Rule
 from atr_data.trajectory import EventKind, InteractionEvent
-from atr_data.usage import Usage
+from atr_data.usage import Usage, count_usage
 from atr_user_sim import answer_token
 from atr_user_sim.interface import (
     Classifier,
@@ -44,7 +44,7 @@ def answer_directive(question: str | None) -> str:
 
 @dataclass(slots=True)
 class _Record:
-    """What a turn leaves behind for the transcript. Usage of a role that reports no call is left out."""
+    """What a turn leaves behind for the transcript. A role that called no model has no usage."""
 
     turn_idx: int
     events: list[InteractionEvent] = field(default_factory=list[InteractionEvent])
@@ -54,8 +54,7 @@ class _Record:
         self.events.append(InteractionEvent(kind=kind, turn_idx=self.turn_idx, **fields))
 
     def spend(self, role: Literal["router", "classifier", "user_sim"], usage: Usage) -> None:
-        if usage.calls:
-            self.usage[role] = self.usage.get(role, Usage()) + usage
+        count_usage(self.usage, role, usage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,4 +53,3 @@ class Attempts:
         recorder = self.current(session)
         if recorder.attempt > self._ended[session.session_id]:
             recorder.end()
-            self._ended[session.session_id] = recorder.attempt

@@ -89,7 +89,7 @@ class EpisodeRunner:
                 model=self.model,
                 memory_context=memory.context,
                 user=user,
-                environment=WithMemory(environment, memory) if memory.offer else environment,
+                environment=WithMemory(environment, memory),
                 settings=self.settings,
             )
         if isinstance(session, TestSession):

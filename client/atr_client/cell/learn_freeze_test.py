@@ -72,7 +72,7 @@ class LearnFreezeTest:
     store: MemoryStore
     layer: MemoryLayer
     namespace: str
-    at_once: int = 1
+    at_once: int
     on_frozen: Callable[[str], None] = lambda _: None
 
     async def run(self) -> list[Trajectory]:

@@ -30,7 +30,7 @@ from atr_client.sweep.cell_order import CellOrder, order_of
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.config_file import first_problem, load_config, track_of
 from atr_client.sweep.endpoints import ModelClients
-from atr_client.sweep.executors import executor
+from atr_client.sweep.executors import ONE_PROCESS, executor
 from atr_client.sweep.folders import check_writable, outputs_place, playing_root
 from atr_client.sweep.plan import Overrides, null_config, plan_cells
 from atr_client.sweep.registry import offline_user_warning, remote_specs, unlike_the_paper
@@ -105,7 +105,8 @@ def _run(request: RunRequest, config: RunConfig, place: Path | Store, root: Path
         clients.check(remote_specs(config))
         _count_costs(clients.meter, config, cells, request.overrides)
     refuse_busy(cells)
-    for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config)]):
+    alone = ONE_PROCESS if store and config.executor == "local" and config.processes != 1 else None
+    for line in filter(None, [*unlike_the_paper(config), offline_user_warning(config), alone]):
         print_line(errors, f"warning: {line}", indent="    ")
     report = SweepReport([cell.key for cell in cells])
 

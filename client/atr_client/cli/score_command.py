@@ -30,6 +30,7 @@ from atr_data import DataError, named_episode
 from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
 from atr_evaluator import CellIdentity, CellScore, exit_code, score_row, summary
+from atr_ontology import load_ontology
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def score_command(request: ScoreRequest) -> int:
     with reported_errors():
         cells = all_cells(request.folders)
         named = named_episode(request.episode, request.episodes) if request.episode else None
+        load_ontology()  # once, and not in each process
         rows = in_processes(partial(_score, request=request, named=named, shelf=EpisodeShelf()), cells)
         root = outputs_root_of(cells[0])
         print_results(Console(), rows, root)

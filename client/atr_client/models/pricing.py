@@ -9,8 +9,8 @@ from atr_client.models.catalogue import Price, RemoteModel
 from atr_data.usage import Usage
 
 _MILLION = 1_000_000
-_PRICE_PROVIDERS = {"qwen": None, "openrouter": "openrouter"}
-"""Providers whose id in genai-prices is another than ours, or unknown."""
+_UNLISTED = {"qwen"}
+"""Providers that genai-prices does not know by our name."""
 
 
 def cost_of(usage: Usage, model: RemoteModel) -> float | None:
@@ -22,7 +22,7 @@ def cost_of(usage: Usage, model: RemoteModel) -> float | None:
     priced = PricedUsage(
         input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, cache_read_tokens=cached
     )
-    provider = _PRICE_PROVIDERS.get(model.provider, model.provider)
+    provider = None if model.provider in _UNLISTED else model.provider
     try:
         return float(calc_price(priced, model.model, provider_id=provider).total_price)
     except LookupError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from atr_client.outputs.stored_cells import CellRecord
@@ -9,7 +10,7 @@ from atr_client.session.layers import recorded_layer
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
 from atr_data.variants import VARIANTS
-from atr_memory import Entry, FinishedSession, MemoryLayer, seen_digest
+from atr_memory import Entry, FinishedSession, MemoryLayer, seen_text
 
 
 def contexts_of(
@@ -33,10 +34,10 @@ def _seen(
     episode: Episode, variant: str, layer: MemoryLayer, learned: Mapping[str, Trajectory]
 ) -> Mapping[str, str]:
     statements = {rule.rule_id: Entry("prior", rule.canonical_answer) for rule in episode.rules}
-    told = VARIANTS[variant].statements
+    told, digests = VARIANTS[variant].statements, _GrowingText()
     if told == "own":
         return {
-            test.session_id: seen_digest(layer, [statements[test.rule_id]], test.instruction)
+            test.session_id: digests.of(seen_text(layer, [statements[test.rule_id]], test.instruction))
             for test in episode.test_sessions
             if test.rule_id in statements
         }
@@ -48,12 +49,27 @@ def _seen(
         for session in episode.ordered_learning_sessions():
             if session.session_id not in learned:
                 return seen
-            seen[session.session_id] = seen_digest(layer, entries)
+            seen[session.session_id] = digests.of(seen_text(layer, entries))
             entries += left_by(layer, entries, learned[session.session_id])
     frozen = {
-        test.session_id: seen_digest(layer, entries, test.instruction) for test in episode.test_sessions
+        test.session_id: digests.of(seen_text(layer, entries, test.instruction))
+        for test in episode.test_sessions
     }
     return seen | frozen
+
+
+class _GrowingText:
+    """SHA-256 of texts, each of which is mostly the one before and more: what was digested stays so."""
+
+    def __init__(self) -> None:
+        self._text, self._digest = "", hashlib.sha256()
+
+    def of(self, text: str) -> str:
+        if not text.startswith(self._text):
+            self._text, self._digest = "", hashlib.sha256()
+        self._digest.update(text[len(self._text) :].encode())
+        self._text = text
+        return self._digest.hexdigest()
 
 
 def left_by(layer: MemoryLayer, entries: Sequence[Entry], trajectory: Trajectory) -> list[Entry]:

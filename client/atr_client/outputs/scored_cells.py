@@ -51,7 +51,7 @@ def checked(cells: Sequence[ScoredCell]) -> ScoredFolder:
 def read_cell(folder: CellFolder, episodes: Path | None = None) -> ScoredCell:
     """The cell as it lies on disk now."""
     manifest = read_manifest(folder.manifest) or {}
-    document, problem = _score(folder, CellRecord.of(folder), manifest, episodes)
+    document, problem = _score(folder, CellRecord.model_validate(manifest), manifest, episodes)
     return scored_cell(folder, document, problem)
 
 
@@ -59,8 +59,8 @@ def scored_cell(
     folder: CellFolder, document: Mapping[str, Any] | None, problem: str | None = None
 ) -> ScoredCell:
     """A cell with the score that it has, in the setting that its manifest tells."""
-    record, manifest = CellRecord.of(folder), read_manifest(folder.manifest) or {}
-    row = _done(folder)
+    manifest = read_manifest(folder.manifest) or {}
+    record, row = CellRecord.model_validate(manifest), _done(folder)
     dataset = (document or {}).get("dataset") or "unknown"
     if record.shuffle_references is not None:
         dataset += f", shuffled {record.shuffle_references}"

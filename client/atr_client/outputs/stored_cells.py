@@ -5,6 +5,7 @@ A path that a run wrote down is a hint and never the truth: a folder may have be
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from atr_data.reading import path_problem
 from atr_data.select import episode_files
 from atr_data.shuffle import reordered
 
-_OF_A_CELL = ("trajectories", "cell_manifest.json", "calls.jsonl")
+_OF_A_CELL = frozenset({"trajectories", "cell_manifest.json", "calls.jsonl"})
 
 
 class CellRecord(BaseModel):
@@ -93,7 +94,11 @@ def find_cells(folder: Path) -> Iterator[Path]:
     if any((folder / name).exists() for name in _OF_A_CELL):
         yield folder
         return
-    found = sorted({path.parent for name in _OF_A_CELL for path in folder.rglob(name)})
+    found = sorted(
+        Path(place)
+        for place, folders, files in os.walk(folder)
+        if not _OF_A_CELL.isdisjoint((*folders, *files))
+    )
     if not found:
         raise ConfigError(f"{folder}: there is no cell here, and none below")
     yield from found

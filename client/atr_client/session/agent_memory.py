@@ -47,7 +47,7 @@ class SessionMemory:
 
     @asynccontextmanager
     async def open(self, recorder: SessionRecorder) -> AsyncGenerator[AgentMemory]:
-        """The memory for the time of one session. Raises CellAbort when it cannot be had."""
+        """The memory for the time of one session. Raises CellAbort when it cannot be had, or fails in it."""
         if self.view is None:
             yield self.unopened(recorder)
             return
@@ -60,9 +60,9 @@ class SessionMemory:
 
 @dataclass(slots=True)
 class AgentMemory:
-    """An opened memory; `answers` are what its tools have said; a refusal repeats what was
-    asked, and is none. Raises CellAbort when the memory fails, which
-    is never the agent's failure."""
+    """An opened memory; `answers` are what its tools have said; a refusal repeats what was asked, and is
+    none. A memory that fails, which is never the agent's failure, raises MemoryFault or StoreError, and who
+    opened it makes a CellAbort of it."""
 
     seen: SessionMemory
     recorder: SessionRecorder
@@ -102,7 +102,7 @@ class AgentMemory:
                 answer = await self.offer.call(self._names[call.name], call.arguments)
             except (MemoryFault, StoreError) as error:
                 self._record(call, turn_idx, ToolOutcome(error_text(str(error)), True), started)
-                raise self._abort(error) from error
+                raise
             outcome = ToolOutcome(answer.text, answer.is_error)
         self._record(call, turn_idx, outcome, started)
         return outcome
@@ -112,19 +112,16 @@ class AgentMemory:
         test session wrote is counted and thrown away. The trajectory is told what the memory took."""
         view = self.seen.view
         started = time.perf_counter()
-        try:
-            if self.offer is not None:
-                await self.offer.close()
-                if trajectory.session_type == "test":
-                    self.use.discarded_writes = await self.offer.writes()
-            if view is not None and trajectory.session_type == "learning":
+        if self.offer is not None:
+            await self.offer.close()
+            if trajectory.session_type == "test":
+                self.use.discarded_writes = await self.offer.writes()
+        if view is not None:
+            if trajectory.session_type == "learning":
                 finished = FinishedSession(trajectory.session_id, trajectory.messages)
                 if usage := await view.keep(finished, self.offer):
                     trajectory.token_usage[SERVER] = usage
-            if view is not None:
-                self.use.stored_bytes = view.layer.size(view.kept)
-        except (MemoryFault, StoreError) as error:
-            raise self._abort(error) from error
+            self.use.stored_bytes = view.layer.size(view.kept)
         self.use.pushed_characters = len(self.context or "")
         self.use.seconds = round(self.use.seconds + time.perf_counter() - started, 6)
         trajectory.context_sha256 = self.seen.digest
@@ -150,9 +147,6 @@ class AgentMemory:
             note="answered by the harness" if call.parse_error is not None else None,
             raw_arguments=call.raw_arguments,
         )
-
-    def _abort(self, error: Exception) -> CellAbort:
-        return CellAbort("memory", self.recorder.session_id, str(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache
 from typing import Any
 
-import anyio
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 from atr_client.errors import CellAbort
@@ -19,11 +18,11 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.session.turns import ToolOutcome
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import ToolCall
+from atr_memory.served_tools import CONNECTION_ERRORS
 from atr_ontology import input_schema, load_ontology
 from atr_servers import build_server
 from atr_servers.connections import Target, call_in_process, connect
 
-CONNECTION_ERRORS = (MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream)
 DROPPED_ARGUMENTS = "atr/dropped_arguments"
 
 
@@ -122,7 +121,7 @@ async def open_environment(
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(connect(target))
-        except (OSError, *CONNECTION_ERRORS) as error:
+        except CONNECTION_ERRORS as error:
             raise CellAbort("environment", session.session_id, f"cannot connect: {error}") from error
         yield McpEnvironment(
             client,

@@ -14,11 +14,11 @@ from mcp.types import TextContent
 
 from atr_client.errors import CellAbort
 from atr_client.session.agent_memory import SERVER, SessionMemory
-from atr_client.session.environments import CONNECTION_ERRORS
 from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_data.trajectory import Trajectory
-from atr_memory import MemoryLayer, MemoryStore, StoreError
+from atr_memory import MemoryFault, MemoryLayer, MemoryStore, StoreError
+from atr_memory.served_tools import CONNECTION_ERRORS
 from atr_memory.server import build_view_server
 from atr_memory.view import MemoryView
 from atr_servers.connections import call_in_process, connect
@@ -46,12 +46,12 @@ class MemoryClient:
         context = await self.render(recorder, query)
         try:
             digest = self._view.seen(query) if self._view.layer.offers else context_digest(context)
-        except StoreError as error:
+        except (MemoryFault, StoreError) as error:
             raise CellAbort("memory", recorder.session_id, str(error)) from error
         return SessionMemory(context, digest, self._view)
 
     async def append_session(self, trajectory: Trajectory, recorder: SessionRecorder) -> None:
-        messages = trajectory.model_dump(mode="json", include={"messages"})["messages"]
+        messages = [message.model_dump(mode="json") for message in trajectory.messages]
         arguments = {"session_id": trajectory.session_id, "messages": messages}
         await self._call(recorder, "append_session", arguments, turn_idx=len(messages))
 

@@ -10,11 +10,11 @@ from atr_client.session.readability import context_digest, folded, rule_readabil
 from atr_client.session.rewording import RewordedRules
 from atr_data.episode import Episode, Rule, TestSession
 from atr_data.trajectory import Readability, Retention, Trajectory
-from atr_data.usage import Usage
+from atr_data.usage import count_usage
 from atr_data.variants import VARIANTS
 from atr_user_sim.interface import UserSimFault
 
-Says = Callable[[str | None], Awaitable[bool | None]]
+Says = Callable[[str], Awaitable[bool | None]]
 """Whether a text of the memory says the rule; None where that cannot be told."""
 
 
@@ -36,29 +36,26 @@ async def note_retention(
     if rule is None or not folded(rule.canonical_answer):
         return
     view = memory.seen.view
-    judged = reworded if view and view.layer.rewords and not VARIANTS[variant].is_oracle else None
+    judged = reworded if view and view.layer.rewords else None
     read = "\n".join(filter(None, (memory.context, *memory.answers)))
 
-    async def says(text: str | None) -> bool | None:
-        if holds(text, rule) or judged is None or not text:
+    async def says(text: str) -> bool | None:
+        if judged is None or holds(text, rule):
             return holds(text, rule)
         answer, usage = await judged.says(text, rule)
-        if usage.calls:
-            before = trajectory.token_usage.get("classifier", Usage())
-            trajectory.token_usage["classifier"] = before + usage
+        count_usage(trajectory.token_usage, "classifier", usage)
         return answer
 
     try:
         retention = await _retention(session, rule, variant, memory, says)
-        if memory.offer is not None or judged is not None:
-            readable, how = rule_readability(episode, session, variant, read)
-            if memory.folder is not None and memory.offer and not memory.offer.tools and not readable:
-                readable, how = None, None
-            elif judged is not None and not readable:
-                # A memory that repeats what it is asked has not found it.
-                readable = retention.stored is not False and await says(read)
-                how = Readability(method="classifier", memory_sha256=context_digest(read))
-            trajectory.rule_readable, trajectory.readability = readable, how
+        readable, how = rule_readability(episode, session, variant, read)
+        if not readable and memory.offer is not None and memory.folder and not memory.offer.tools:
+            readable, how = None, None
+        elif not readable and judged is not None:
+            # A memory that repeats what it is asked has not found it.
+            readable = retention.stored is not False and await says(read)
+            how = Readability(method="classifier", memory_sha256=context_digest(read))
+        trajectory.rule_readable, trajectory.readability = readable, how
         trajectory.retention = retention
     except UserSimFault as fault:
         raise CellAbort(fault.module, session.session_id, str(fault)) from fault
@@ -77,7 +74,7 @@ async def _retention(
     held = view.layer.stored(kept)
     stored = None if held is None else await says(held)
     found = view.layer.findable(kept, (session.instruction, rule.rule_text, rule.canonical_answer))
-    findable = None if found is None or stored is None else stored and await says(found)
+    findable = None if found is None else stored and await says(found)
     return Retention(stored=stored, findable=findable)
 
 

@@ -49,7 +49,7 @@ class RewordedRules:
             for sentence in new:
                 verdict = await self.classifier.classify(question=sentence, pool=pool)
                 self._said[sentence] = verdict.rule_id
-                usage = usage + verdict.usage if verdict.usage.calls else usage
+                usage += verdict.usage
         return any(self._said[sentence] == rule.rule_id for sentence in new), usage
 
 
@@ -75,7 +75,7 @@ def _sentences(text: str) -> Iterator[str]:
 def _bare(text: str) -> str:
     """Without what stands before the words: who said it, a bullet, the question that it answers."""
     text = text.strip()
-    while (label := _LABEL.match(text)) and label.end():
+    while label := _LABEL.match(text):
         text = text[label.end() :]
     return text
 
@@ -89,10 +89,9 @@ def _document(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        document: Any = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return cast(Any, document) if isinstance(document, dict | list) else None
 
 
 def _texts(document: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from atr_client.models.base import ModelReply
 from atr_data.trajectory import InteractionEvent, Message, ToolCall
-from atr_data.usage import Usage
+from atr_data.usage import Usage, count_usage
 
 
 class Transcript:
@@ -56,8 +56,7 @@ class Transcript:
 
     def count(self, usage: Mapping[str, Usage]) -> None:
         for role, counted in usage.items():
-            if counted.made_calls:
-                self.usage[role] = self.usage.get(role, Usage()) + counted
+            count_usage(self.usage, role, counted)
 
     def note_faults(self, names: Iterable[str]) -> None:
         self.reply_faults.update(names)

@@ -20,6 +20,8 @@ from atr_client.sweep.processes import Workers, process_count
 from atr_client.sweep.stop_signals import until_told
 from atr_client.sweep.sweep_runner import SweepReport, run_sweep
 
+ONE_PROCESS = "processes: with results in a store one process plays; executor: dask has more"
+
 Play = Callable[[Progress, SweepReport, Callable[[str], None]], None]
 """Plays the cells once; lines for a person go to the last argument. Raises KeyboardInterrupt when somebody
 asks to stop."""
@@ -42,7 +44,8 @@ def executor(
         with connected(config.cluster or "") as cluster:
             yield ClusterSweep(cluster, cells, queue, order_of, shares, commands, earlier).play
         return
-    processes = process_count(config.processes, at_once, len(cells))
+    in_a_store = any(cell.archive for cell in cells)
+    processes = 1 if in_a_store else process_count(config.processes, at_once, len(cells))
     if processes > 1:
         workers = Workers(cells, queue)
         workers.start(processes, clients)

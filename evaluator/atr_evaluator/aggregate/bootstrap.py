@@ -7,7 +7,7 @@ number of personas are made once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from math import floor, nan
 from operator import add, itemgetter
 from random import Random
@@ -64,12 +64,17 @@ def mean_interval(values: Sequence[float], resamples: int = RESAMPLES) -> Interv
 def share_interval(clusters: Sequence[tuple[float, float]], resamples: int = RESAMPLES) -> Interval:
     """The interval of a sum of parts over a sum of wholes; `clusters` holds part and whole of each. Draws
     without any whole are left out; NaN, NaN where nothing is left."""
-    found: list[float] = []
-    parts, wholes = [part for part, _ in clusters], [whole for _, whole in clusters]
-    for picked in _pickers(len(clusters), resamples) if clusters else ():
-        if whole := sum(picked(wholes)):
-            found.append(sum(picked(parts)) / whole)
+    if not clusters:
+        return NO_INTERVAL
+    parts, wholes = (_drawn_sums(tuple(values), resamples) for values in zip(*clusters, strict=True))
+    found = [part / whole for part, whole in zip(parts, wholes, strict=True) if whole]
     return percentiles(found) if found else NO_INTERVAL
+
+
+@lru_cache(maxsize=64)
+def _drawn_sums(values: tuple[float, ...], resamples: int) -> Sequence[float]:
+    """Of each resample. Kept, since the shares of a group mostly have the same wholes."""
+    return [sum(picked(values)) for picked in _pickers(len(values), resamples)]
 
 
 def percentiles(values: Sequence[float]) -> Interval:

@@ -195,7 +195,7 @@ def _by_persona(passed: Mapping[Test, float]) -> dict[PersonaTest, float]:
 
 def _label(key: Key, names: Sequence[str]) -> str:
     setting, variant = key
-    return " ".join(filter(None, (setting.label(names) if setting.model else "", variant)))
+    return " ".join(filter(None, (setting.label(names), variant)))
 
 
 def _value(cells: Sequence[ScoredCell], name: str) -> str:

@@ -27,8 +27,9 @@ class Setting:
     smoke: bool = False
 
     def label(self, varying: Collection[str] = ()) -> str:
-        """The model, and of the rest what varies among the settings that are shown together."""
-        return ", ".join([self.model, *(self.dimension(name) for name in varying)])
+        """The model, where it is known, and of the rest what varies among the settings that are shown
+        together."""
+        return ", ".join(filter(None, [self.model, *(self.dimension(name) for name in varying)]))
 
     def dimension(self, name: str) -> str:
         """A field in words."""

@@ -43,6 +43,7 @@ async def test_the_row_counts_what_happened(tmp_path: Path) -> None:
     assert (row["ts_pass"], row["ts_total"]) == (0, 2)
     assert (row["rules_covered"], row["n_rules"]) == (0, 2)
     assert row["avg_turns"] == 1.0
+    assert 0 <= row["duration_sec"] < 3600
     assert row["tok_agent_in"] == row["tok_cls_calls"] == 0
     assert row["runs_dir"] == str(small_cell(tmp_path).folder.path)
 
@@ -95,6 +96,9 @@ async def test_each_test_of_the_target_oracle_has_a_frozen_memory_of_its_own(tmp
         ("oracle_full", ["r0", "r1"], "rules without a canonical_answer: r0, r1"),
         ("oracle_full", ["spare"], "rules without a canonical_answer: spare"),
         ("oracle_target", ["spare"], ""),
+        ("oracle_target", ["lost"], "test t1 has the unknown rule r1"),
+        ("oracle_full", ["lost"], ""),
+        ("atr", ["lost"], ""),
     ],
 )
 async def test_a_statement_is_missed_by_the_oracles_that_would_tell_it(
@@ -103,8 +107,9 @@ async def test_a_statement_is_missed_by_the_oracles_that_would_tell_it(
     cell = small_cell(tmp_path, variant=variant)
     spare = cell.episode.rules[0].model_copy(update={"rule_id": "spare"})
     rules = [
-        rule.model_copy(update={"canonical_answer": "" if rule.rule_id in lacking else "I walk."})
+        rule.model_copy(update={"canonical_answer": " \n" if rule.rule_id in lacking else "I walk."})
         for rule in [*cell.episode.rules, spare]
+        if "lost" not in lacking or rule.rule_id != "r1"
     ]
     cell = replace(cell, episode=cell.episode.model_copy(update={"rules": rules}))
     if not refused:
@@ -136,6 +141,23 @@ async def test_the_call_log_holds_every_session_and_every_memory_call(tmp_path: 
     assert calls[1].arguments["messages"].startswith("sha256:")
     assert calls[1].turn_idx == len(load_trajectory(cell.folder.trajectory("l0")).messages)
     assert "hello" not in cell.folder.calls.read_text()
+
+
+async def test_the_manifest_names_the_snapshot_that_the_tests_read(tmp_path: Path) -> None:
+    cell = small_cell(tmp_path)
+
+    def frozen() -> tuple[str, list[str]]:
+        calls = [r for r in read_calls(cell.folder.calls) if isinstance(r, CallRecord)]
+        ids = [json.loads(r.result)["snapshot_id"] for r in calls if r.tool == "freeze"]
+        return json.loads(cell.folder.manifest.read_text())["memory_snapshot"], ids
+
+    await run_cell(cell)
+    told, ids = frozen()
+    assert [told] == ids and len(told) == 32
+    cell.folder.trajectory("l2").unlink()
+    await run_cell(small_cell(tmp_path, player=Player("atr", words="other")))
+    told, ids = frozen()
+    assert told == ids[-1] != ids[0] and len(ids) == 2
 
 
 async def test_test_sessions_run_at_once_up_to_the_limit(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,12 @@ from atr_client.session.memory_writer import ModelWriter
 from atr_client.session.turns import SessionSettings
 from atr_client.testing import FunctionModel
 from atr_data import Episode, load_trajectory
-from atr_data.calls import CallRecord, read_calls
+from atr_data.calls import CallRecord, SessionStart, read_calls
 from atr_data.trajectory import Message, ToolCall
 from atr_memory import LAYER_KINDS, LayerHelp, MemoryFault, MemoryLayer, MemoryStore
 from atr_memory.writer import Written
 from tests.conftest import ROOT
-from tests.support.cells import manifest_of
+from tests.support.cells import manifest_of, small_cell
 from tests.support.telling import short_episode, telling_users
 
 SHELF = str(ROOT / "tests" / "support" / "memory_program.py")
@@ -140,6 +141,20 @@ async def test_a_model_that_writes_is_not_asked_again_when_the_run_goes_on(tmp_p
     assert "text 2" in str(result.trajectories[-1].messages[0].content)
 
 
+async def test_what_was_tested_on_a_memory_that_only_played_sessions_make_is_not_tested_again(
+    tmp_path: Path,
+) -> None:
+    class OfTools(MemoryLayer):
+        follows = relearns = False
+
+    cell = cell_of(tmp_path, OfTools(), short_episode(1, 2))
+    await run_cell(cell)
+    cell.folder.done.unlink()
+    await run_cell(cell_of(tmp_path, OfTools(), short_episode(1, 2)))
+    started = [record for record in read_calls(cell.folder.calls) if isinstance(record, SessionStart)]
+    assert len(started) == 3
+
+
 async def test_when_the_files_of_a_session_are_gone_it_is_played_again(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, shelf())
     await run_cell(cell)
@@ -190,6 +205,44 @@ async def test_another_server_or_other_words_refuse_to_go_on(tmp_path: Path) -> 
     await run_cell(cell_of(tmp_path, shelf("--wordy"), allow_stale_resume=True))
     manifest = read_manifest(cell.folder.manifest)
     assert manifest and "memory_server" in manifest["stale_fields"]
+
+
+class Named(MemoryLayer):
+    """A memory that says what it is, or cannot be reached."""
+
+    def __init__(self, **names: Any) -> None:
+        self.names = names
+
+    async def identify(self) -> dict[str, Any]:
+        if not self.names:
+            raise MemoryFault("nobody there")
+        return self.names
+
+
+async def test_what_a_memory_says_of_itself_is_noted_and_held_to(tmp_path: Path) -> None:
+    def cell(layer: MemoryLayer, **fields: Any) -> Cell:
+        return replace(small_cell(tmp_path, **fields), memory=layer)
+
+    async def noted(layer: MemoryLayer, **fields: Any) -> tuple[Any, Any]:
+        await run_cell(cell(layer, **fields))
+        manifest = read_manifest(cell(layer).folder.manifest)
+        assert manifest
+        cell(layer).folder.done.unlink()
+        return manifest["memory_server"], manifest["stale_fields"]
+
+    with pytest.raises(CellAbort, match="memory failed in session l0: nobody there"):
+        await run_cell(cell(Named()))
+    first = Named(server="shelf", version=1, tools="x")
+    assert await noted(first) == (first.names, [])
+    assert await noted(first) == (first.names, [])
+    second = Named(server="shelf", version=2, size=3)
+    told = "size was None, is 3; tools was x, is None; version was 1, is 2"
+    with pytest.raises(ManifestMismatch, match=f"another memory server: {told}") as caught:
+        await run_cell(cell(second))
+    assert caught.value.fields == ("memory_server",)
+    passing = CellOptions(allow_stale_resume=True)
+    stale = ["max_steps", "memory_server"]
+    assert await noted(second, max_steps=5, options=passing) == (second.names, stale)
 
 
 async def test_what_a_server_writes_as_it_ends_is_kept(tmp_path: Path) -> None:

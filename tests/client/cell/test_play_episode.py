@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,23 @@ import pytest
 from atr_client import play_episode
 from atr_client.agents import OFFLINE_MODELS
 from atr_client.cell.cell_runner import run_cell
-from atr_client.errors import ClientError, ConfigError, PreflightError
-from atr_client.models.base import PerSession, Privileged
+from atr_client.cell.episode_runner import EpisodeRunner, offline_users
+from atr_client.errors import BudgetReached, CellAbort, ClientError, ConfigError, PreflightError
+from atr_client.models.base import ModelReply, PerSession, Privileged
+from atr_client.models.meter import Meter
+from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.environments import open_environment
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.transports import served
+from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import plan_cells
 from atr_client.testing import FunctionModel
-from atr_data import load_episode, load_trajectory
-from atr_data.calls import LogRecord, read_calls
+from atr_data import DataError, load_episode, load_trajectory
+from atr_data.calls import CallLog, LogRecord, read_calls
+from atr_data.trajectory import ToolCall
 from atr_data.variants import VARIANTS
+from atr_servers import build_server
 from tests.conftest import ROOT
 from tests.support.cells import small_episode
 
@@ -97,6 +108,21 @@ async def test_a_log_takes_every_call_in_a_file_or_an_object(tmp_path: Path) -> 
         assert [(r.session_id, r.attempt) for r in kept if r.record == kind] == [(s, 1) for s in sessions]
 
 
+async def test_a_log_that_somebody_opened_stays_open_and_every_session_is_told_of(tmp_path: Path) -> None:
+    told: list[str] = []
+    path = tmp_path / "calls.jsonl"
+    with CallLog(path) as log:
+        played = await play_episode(
+            small_episode(),
+            "atr",
+            FunctionModel(_finish),
+            log=log,
+            on_session=lambda trajectory: told.append(trajectory.session_id),
+        )
+        log.append(next(iter(read_calls(path))))
+    assert told == [t.session_id for t in played.trajectories] == [s.session_id for s in _all_sessions()]
+
+
 def _all_sessions():
     episode = small_episode()
     return [*episode.learning_sessions, *episode.test_sessions]
@@ -115,6 +141,76 @@ async def test_what_cannot_be_played_is_named(
 ) -> None:
     with pytest.raises(error, match=reason):
         await play_episode(small_episode(), variant, asker(), memory=memory)
+
+
+async def test_settings_hold_for_every_session() -> None:
+    def thinks(messages: Any, tools: Any) -> ModelReply:
+        return ModelReply("Hm.")
+
+    played = await play_episode(
+        small_episode(), "atr", FunctionModel(thinks), settings=SessionSettings(max_steps=1)
+    )
+    assert {(t.termination_reason, t.step_count) for t in played.trajectories} == {("max_steps", 1)}
+
+
+async def test_the_user_of_an_episode_on_file_knows_what_lies_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / EPISODE.name
+    path.write_bytes(EPISODE.read_bytes())
+    (tmp_path / "odalys_renner.lines.json").write_text('{"rules": {}}')
+    with pytest.raises(DataError, match="no lines for this rule"):
+        await play_episode(path, "atr", asker())
+
+
+async def test_no_session_begins_when_the_budget_is_spent(tmp_path: Path) -> None:
+    episode = small_episode()
+    meter = Meter(1.0, dollars=1.0)
+    runner = EpisodeRunner(episode, "atr", asker(), offline_users(), SessionSettings(), meter)
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, "t0", "test", "atr")
+        memory = SessionMemory.of_text(None).unopened(recorder)
+        with pytest.raises(BudgetReached):
+            await runner(episode.test_sessions[0], memory=memory, recorder=recorder)
+
+
+async def test_a_session_is_played_where_its_transport_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    @asynccontextmanager
+    async def elsewhere(episode: Any, session: Any, transport: str) -> AsyncGenerator[Any]:
+        asked.append((session.session_id, transport))
+        yield build_server("workspace", [], None, [])
+
+    monkeypatch.setattr("atr_client.cell.episode_runner.served", elsewhere)
+    episode = small_episode()
+    runner = EpisodeRunner(episode, "atr", asker(), offline_users(), SessionSettings(), transport="http")
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, "t0", "test", "atr")
+        memory = SessionMemory.of_text(None).unopened(recorder)
+        with pytest.raises(CellAbort, match="the server offers 1 tools, not 2"):
+            await runner(episode.test_sessions[0], memory=memory, recorder=recorder)
+    assert asked == [("t0", "http")]
+
+
+async def test_over_http_a_session_has_its_tools_for_as_long_as_it_is_played(tmp_path: Path) -> None:
+    episode = small_episode()
+    session = episode.test_sessions[0]
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, "t0", "test", "atr")
+        async with served(episode, session, "in-process") as nothing:
+            assert nothing is None
+        async with (
+            served(episode, session, "http") as url,
+            open_environment(episode, session, recorder, target=url) as environment,
+        ):
+            names = [tool.name for tool in await environment.tools()]
+            answer = await environment.call(ToolCall(id="a", name="archive_files"), 2)
+        assert names == ["get_user_confirmation", "archive_files"]
+        assert answer.is_error and "file_ids" in answer.content
+        with pytest.raises(CellAbort, match="cannot connect"):
+            async with open_environment(episode, session, recorder, target=url):
+                pass
 
 
 async def test_an_oracle_without_its_statement_is_refused_before_anything_is_played() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from atr_client.cell.cell_runner import run_cell
 from atr_client.cell.definition import CellOptions
 from atr_client.errors import CellAbort, ManifestMismatch
+from atr_client.session.recorder import SessionRecorder
 from atr_data import DataError, load_trajectory
 from atr_data.calls import SessionEnd, SessionStart, read_calls
+from atr_data.constants import FAULTY_TERMINATIONS
+from atr_data.trajectory import Trajectory
 from tests.support.cells import Player, one_sentence, small_cell, trajectory_names
 
 
@@ -172,6 +176,54 @@ async def test_a_session_whose_end_was_not_logged_gets_its_record_on_resume(tmp_
     ends = [r.session_id for r in read_calls(cell.folder.calls) if isinstance(r, SessionEnd)]
     assert player.ran == []
     assert sorted(ends) == ["l0", "l1", "l2", "t0", "t1"]
+
+
+async def test_a_call_of_a_session_is_not_its_end(tmp_path: Path) -> None:
+    class Calling(Player):
+        async def __call__(self, session: Any, *, memory: Any, recorder: SessionRecorder) -> Trajectory:
+            recorder.call(
+                turn_idx=2,
+                call_id="a",
+                caller="agent",
+                server="workspace",
+                tool="archive_files",
+                arguments={},
+                result="{}",
+                is_error=False,
+                seconds=0.0,
+            )
+            return await super().__call__(session, memory=memory, recorder=recorder)
+
+    cell = small_cell(tmp_path, player=Calling("atr"))
+    await run_cell(cell)
+    lines = cell.folder.calls.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if '"session_end"' not in line]
+    cell.folder.calls.write_text("".join(kept))
+    cell.folder.done.unlink()
+    await run_cell(small_cell(tmp_path))
+    ends = [(r.session_id, r.attempt) for r in read_calls(cell.folder.calls) if isinstance(r, SessionEnd)]
+    assert ends == [(name, 1) for name in ("l0", "l1", "l2", "t0", "t1")]
+
+
+@pytest.mark.parametrize("reason", sorted(FAULTY_TERMINATIONS))
+async def test_a_session_that_ended_by_a_fault_is_run_again(tmp_path: Path, reason: str) -> None:
+    cell = small_cell(tmp_path)
+    await run_cell(cell)
+    path = cell.folder.trajectory("t0")
+    broken = load_trajectory(path).model_copy(update={"termination_reason": reason})
+    path.write_text(broken.model_dump_json())
+    cell.folder.done.unlink()
+    player = Player("atr")
+    await run_cell(small_cell(tmp_path, player=player))
+    assert player.ran == ["t0"]
+
+
+async def test_what_somebody_passed_over_in_a_done_cell_is_marked(tmp_path: Path) -> None:
+    await run_cell(small_cell(tmp_path))
+    passing = CellOptions(allow_stale_resume=True)
+    cell = small_cell(tmp_path, max_steps=5, options=passing)
+    assert (await run_cell(cell)).skipped
+    assert json.loads(cell.folder.manifest.read_text())["stale_fields"] == ["max_steps"]
 
 
 async def test_temporary_files_of_a_killed_writer_are_removed(tmp_path: Path) -> None:

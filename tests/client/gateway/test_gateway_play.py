@@ -34,6 +34,7 @@ from tests.support.gateway import (
     scored,
     write_episode,
 )
+from tests.support.limits import exit_code, first_lines
 from tests.support.mcp_player import McpPlayer
 
 PLAY = [sys.executable, "-m", "atr_client.cli", "play"]
@@ -70,13 +71,12 @@ def served(outputs: Path, *options: str) -> Iterator[list[str]]:
     """A gateway over HTTP in a process of its own: its addresses as it tells them."""
     command = [*PLAY, str(EPISODE), "--http", "--port", "0", "--outputs", str(outputs), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
         try:
-            lines = [process.stderr.readline() for _ in range(15)]
+            lines = first_lines(process, process.stderr, 15, "the start of a gateway")
             yield [match.group() for line in lines if (match := re.search(r"http://\S+", line))]
         finally:
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert exit_code(process, "a gateway that was interrupted") == 0
 
 
 async def test_a_process_over_http_serves_the_episode_and_each_test(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from tests.support.gateway import (
     running,
     write_episode,
 )
+from tests.support.limits import exit_code, first_lines
 from tests.support.mcp_player import McpPlayer
 
 BASE = "http://127.0.0.1:8770"
@@ -228,14 +229,13 @@ def test_the_command_tells_its_pages_and_ends_with_the_episode(tmp_path: Path) -
     )
     command = [sys.executable, "-m", "atr_client.cli", "play", str(path), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
-        lines = [process.stderr.readline() for _ in range(2)]
+        lines = first_lines(process, process.stderr, 2, "the start of the pages")
         (agent,) = [line.split()[-1] for line in lines if line.startswith("agent of")]
         assert [line for line in lines if line.startswith("user of")]
         try:
             for name in ("next_session", "finish_session"):
                 assert httpx2.post(f"{agent}call", json={"name": name}).json()["is_error"] is False
-            assert process.wait(30) == 0
+            assert exit_code(process, "a played episode") == 0
         finally:
             process.send_signal(signal.SIGINT)
     assert list(tmp_path.rglob("eval.json"))

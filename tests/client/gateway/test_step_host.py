@@ -27,6 +27,7 @@ from atr_data import load_episode
 from atr_data.trajectory import Message
 from tests.support.cells import small_episode
 from tests.support.gateway import EPISODE, asker, in_process, write_episode
+from tests.support.limits import exit_code, first_lines
 
 START = {"episode": "pp_a_seed000", "variant": "default"}
 GOODBYE = {"name": "send_to_user", "arguments": {"output": "Goodbye, that is all done.", "reason": "done"}}
@@ -205,9 +206,8 @@ def test_the_command_writes_its_token_where_only_its_user_reads_it(tmp_path: Pat
     with subprocess.Popen(
         [*command, "--token-file", str(token_file)], stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stderr
         try:
-            lines = [process.stderr.readline() for _ in range(2)]
+            lines = first_lines(process, process.stderr, 2, "the start of a host")
             url = re.findall(r"http://\S+", lines[1])[0]
             assert token_file.stat().st_mode & 0o777 == 0o600
             headers = {"Authorization": f"Bearer {token_file.read_text()}"}
@@ -217,7 +217,7 @@ def test_the_command_writes_its_token_where_only_its_user_reads_it(tmp_path: Pat
             assert httpx2.get(url, follow_redirects=True).status_code == 401
         finally:
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert exit_code(process, "a host that was interrupted") == 0
     assert not token_file.exists()
 
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from importlib.metadata import version
+from typing import Any
+
 import pytest
 import yaml
 
-from atr_client.models.catalogue import Catalogue, packaged_catalogue
+from atr_client.models.catalogue import (
+    Catalogue,
+    ModelOverride,
+    ProviderEntry,
+    on_off,
+    packaged_catalogue,
+)
+from atr_client.models.wire import Endpoint
+from atr_client.models.wire_formats import WIRE_FORMATS
 
 PAPER_MODELS = {
     "gpt-5.4": "openai_responses",
@@ -97,3 +109,111 @@ def test_bare_on_and_off_in_yaml_are_words_here() -> None:
     text = "providers: {x: {wire: openai_chat, reasoning: {on: {a: 1}, off: {a: 2}}}}"
     entry = Catalogue.model_validate(yaml.safe_load(text)).providers["x"]
     assert (entry.reasoning.on, entry.reasoning.off) == ({"a": 1}, {"a": 2})
+
+
+def test_all_that_an_entry_says_of_requests_reaches_the_endpoint() -> None:
+    said: dict[str, Any] = {
+        "sampling": False,
+        "max_output_tokens": 7,
+        "payload_format": "lab_v1",
+        "faithful_replay": False,
+        "structured_output": False,
+        "echo_reasoning": "always",
+        "content_parts": "text",
+        "call_ids": "short",
+        "seed_name": "random_seed",
+    }
+    entry = {"wire": "openai_chat", "key": "LAB_KEY", "base_url": "http://h/v1", "model": "big", **said}
+    switch = {"reasoning": {"on": {"think": 1}, "unset": {"think": 2}}}
+    model = Catalogue.model_validate({"models": {"lab/m1": {**entry, **switch}}}).find("lab/m1")
+    endpoint = model.endpoint({"LAB_KEY": "sk-1"}, reasoning="on", timeout=5)
+    told = {
+        "model": "big",
+        "api_key": "sk-1",
+        "base_url": "http://h/v1",
+        "timeout": 5,
+        "parameters": {"think": 1},
+    }
+    assert {one.name: getattr(endpoint, one.name) for one in fields(Endpoint)} == {**told, **said}
+    assert model.endpoint({"LAB_KEY": "k"}, reasoning=None, timeout=5).parameters == {"think": 2}
+    plain = Catalogue.model_validate({"models": {"lab/m1": {"wire": "openai_chat"}}}).find("lab/m1")
+    assert plain.endpoint({}, reasoning="off", timeout=9) == Endpoint("m1", "none", timeout=9)
+
+
+@pytest.mark.parametrize(
+    ("wire", "variable"),
+    [
+        ("openai_chat", "OPENAI_BASE_URL"),
+        ("openai_responses", "OPENAI_BASE_URL"),
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("google", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
+def test_an_address_is_that_of_our_variable_the_entry_or_the_sdk_in_this_order(
+    wire: str, variable: str
+) -> None:
+    def address(environment: dict[str, str], **entry: str) -> str | None:
+        models = {"lab/m1": {"wire": wire, "base_url_env": "LAB_URL", **entry}}
+        return Catalogue.model_validate({"models": models}).find("lab/m1").base_url(environment)
+
+    everywhere = {"LAB_URL": "http://ours", variable: "http://sdk"}
+    assert address(everywhere, base_url="http://entry") == "http://ours"
+    assert address({**everywhere, "LAB_URL": ""}, base_url="http://entry") == "http://entry"
+    assert address({variable: "http://sdk"}) == "http://sdk"
+    assert address({variable: ""}) is address({}) is None
+
+
+def test_an_entry_changes_what_it_says_and_leaves_the_rest() -> None:
+    base = Catalogue.model_validate(
+        {
+            "providers": {"lab": {"wire": "anthropic", "max_output_tokens": 9, "sampling": False}},
+            "models": {"lab/m1": {"aliases": ["m1"], "context": 5, "sampling": True}},
+        }
+    )
+    more = base.extended(Catalogue.model_validate({"models": {"m1": {"context": None, "call_ids": "short"}}}))
+    entry = more.find("m1").entry
+    assert (entry.wire, entry.max_output_tokens, entry.sampling) == ("anthropic", 9, True)
+    assert (entry.context, entry.call_ids) == (None, "short")
+    assert more.names == ["lab/m1", "m1"]
+    said = ModelOverride(sampling=False, model="other")
+    found = more.find("m1", said)
+    assert (found.model_id, found.provider, found.model, found.entry.sampling) == (
+        "lab/m1",
+        "lab",
+        "other",
+        False,
+    )
+    other = Catalogue.model_validate({"providers": {"lab": {"wire": "google"}}})
+    assert more.extended(other).find("lab/x").entry == ProviderEntry(wire="google")
+
+
+def test_a_name_that_is_nearly_right_is_proposed() -> None:
+    with pytest.raises(LookupError, match=r"unknown model 'gpt5.4'; did you mean 'gpt-5.4'\? an id is"):
+        packaged_catalogue().find("gpt5.4")
+
+
+@pytest.mark.parametrize("position", ["on", "off"])
+def test_a_bare_word_that_yaml_reads_as_a_boolean_is_the_word(position: str) -> None:
+    assert on_off(position == "on") == on_off(position) == position
+    assert (on_off(1), on_off(None)) == (1, None)
+
+
+def test_a_wire_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(ValueError) as refused:
+        ProviderEntry(wire="telegraph")
+    assert WIRE_FORMATS and all(f"'{name}'" in str(refused.value) for name in WIRE_FORMATS)
+
+
+def test_an_sdk_is_known_by_its_version_and_its_extra() -> None:
+    for name, known in {
+        "openai_responses": ("openai", "openai", "openai"),
+        "openai_chat": ("openai", "openai", "openai"),
+        "anthropic": ("anthropic", "anthropic", "anthropic"),
+        "google": ("google.genai", "google-genai", "google"),
+    }.items():
+        sdk = WIRE_FORMATS[name]
+        assert (sdk.module, sdk.distribution, sdk.extra) == known
+        assert sdk.version == version(sdk.distribution)
+    gone = replace(WIRE_FORMATS["google"], module="google.nowhere")
+    assert gone.version is replace(gone, module="nowhere.at_all").version is None
+    assert replace(gone, module="json", distribution="not-a-distribution").version is None

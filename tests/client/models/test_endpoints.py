@@ -9,6 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from atr_client.models.addresses import shown_address
 from atr_client.models.base import ModelReply
 from atr_client.models.catalogue import Catalogue, packaged_catalogue
 from atr_client.models.recording import CallSite
@@ -172,3 +173,23 @@ def test_a_price_does_not_make_another_model_of_it_and_an_address_does() -> None
     assert spec("gpt-5.4", key="OTHER_KEY").digest == plain.digest
     assert spec("gpt-5.4", base_url="http://127.0.0.1:9").digest != plain.digest
     assert spec("gpt-5.4", temperature=0.7).digest != plain.digest
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://host/v1", "https://host/v1"),
+        ("https://user:pass@host:8443/v1", "https://host:8443/v1"),
+        ("https://host/v1?api_key=secret", "https://host/v1"),
+        ("https://host/v1#secret", "https://host/v1"),
+        ("https://u:p@w@host/v1", "https://host/v1"),
+        ("user:pass@host/v1", "host/v1"),
+        ("http://user:pass@[bad/v1", "http://[bad/v1"),
+        ("//u:p@host", "//host"),
+        ("https://host/v1?a=1\nb=secret", "https://host/v1"),
+        ("https://host/a@b", "https://host/a@b"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_without_what_may_be_secret(address: str, shown: str) -> None:
+    assert shown_address(address) == shown

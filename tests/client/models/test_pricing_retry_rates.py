@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
+from genai_prices import Usage as PricedUsage
+from genai_prices import calc_price
 
 from atr_client.errors import WireError
 from atr_client.models.catalogue import Catalogue, packaged_catalogue
 from atr_client.models.pricing import cost_of
 from atr_client.models.rates import RateCeiling
 from atr_client.models.retry import RetryPolicy, with_retries
+from atr_client.models.waits import WaitNotices
 from atr_data.usage import Usage
 
 MILLION = 1_000_000
@@ -37,10 +41,27 @@ def test_no_more_of_a_prompt_is_cached_than_there_is(counter: str, price: dict[s
     assert cost is not None and cost > 0
 
 
-def test_without_one_the_public_price_list_is_asked() -> None:
-    cost = cost_of(Usage(prompt_tokens=MILLION, completion_tokens=0), packaged_catalogue().find("gpt-5.4"))
-    assert cost is not None
-    assert cost > 0
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("gpt-5.4", ("gpt-5.4", "openai")),
+        ("anthropic/claude-opus-4-7", ("claude-opus-4-7", "anthropic")),
+        ("openrouter/openai/gpt-5.4", ("openai/gpt-5.4", "openrouter")),
+        ("qwen/gpt-5.4", ("gpt-5.4", None)),
+    ],
+)
+def test_without_one_the_public_price_list_is_asked(name: str, listed: tuple[str, str | None]) -> None:
+    """A provider that the list does not have is left out of the question."""
+    usage = Usage(prompt_tokens=MILLION, completion_tokens=MILLION, cached_tokens=MILLION // 2)
+    priced = PricedUsage(input_tokens=MILLION, output_tokens=MILLION, cache_read_tokens=MILLION // 2)
+    expected = calc_price(priced, listed[0], provider_id=listed[1]).total_price
+    assert cost_of(usage, packaged_catalogue().find(name)) == float(expected) > 0
+
+
+def test_without_a_price_for_cached_tokens_they_cost_what_others_do() -> None:
+    mine = Catalogue.model_validate({"models": {"openai/gpt-5.4": {"price": {"input": 2.0, "output": 10.0}}}})
+    usage = Usage(prompt_tokens=MILLION, prompt_cache_hit_tokens=MILLION // 4, cached_tokens=MILLION // 4)
+    assert cost_of(usage, packaged_catalogue().extended(mine).find("gpt-5.4")) == 2.0
 
 
 def test_an_unknown_price_is_unknown_and_not_zero() -> None:
@@ -79,6 +100,12 @@ async def test_retryable_failures_are_tried_again_with_growing_waits() -> None:
     assert all(2.0 <= wait <= 5.0 for wait in waits)
 
 
+async def test_a_short_policy_waits_as_short_as_it_says() -> None:
+    errors = [WireError("busy", retryable=True, retry_after=after) for after in (None, 0.0, 0.5)]
+    _, waits = await attempt(Flaky(*errors), RetryPolicy(first=0.001, longest=0.002))
+    assert all(0.001 <= wait <= 0.002 for wait in waits[:2]) and waits[2] == 0.5
+
+
 async def test_retry_after_is_honoured() -> None:
     errors = [WireError("slow", retryable=True, status=429, retry_after=after) for after in (30.0, 60.0)]
     _, waits = await attempt(Flaky(*errors), RetryPolicy(longest=5.0, longest_asked=60.0))
@@ -105,6 +132,37 @@ async def test_a_refusal_asks_for_no_wait() -> None:
     with pytest.raises(WireError) as caught:
         await attempt(flaky, RetryPolicy())
     assert not caught.value.final
+
+
+@pytest.mark.parametrize(
+    ("asked", "waited"), [(3600.0, 3600.0), (1e9, 315_360_000.0), (1e300, 315_360_000.0)]
+)
+async def test_the_time_until_which_a_provider_refuses_is_named_ten_years_at_most(
+    asked: float, waited: float
+) -> None:
+    before = datetime.now(UTC)
+    with pytest.raises(WireError) as caught:
+        await attempt(Flaky(WireError("no", retryable=True, status=429, retry_after=asked)), RetryPolicy())
+    text = str(caught.value).rpartition("until ")[2].removesuffix(" UTC")
+    until = datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=UTC)
+    earliest = before + timedelta(seconds=waited - 60)
+    assert earliest <= until <= datetime.now(UTC) + timedelta(seconds=waited)
+    assert (caught.value.status, caught.value.retry_after) == (429, asked)
+
+
+async def test_who_is_told_of_waits_hears_status_and_reason() -> None:
+    told: list[tuple[str, float, str]] = []
+    errors = [
+        WireError("busy", retryable=True, status=503, retry_after=30.0),
+        WireError("no answer", retryable=True, retry_after=20.0),
+    ]
+
+    async def sleep(seconds: float) -> None: ...
+
+    notices = WaitNotices(lambda *wait: told.append(wait))
+    policy = RetryPolicy(longest=5.0)
+    await with_retries(Flaky(*errors), policy, model="lab/m", sleep=sleep, notices=notices)
+    assert told == [("lab/m", 30.0, "HTTP 503: busy"), ("lab/m", 20.0, "no answer")]
 
 
 @pytest.mark.parametrize(("retryable", "calls"), [(False, 1), (True, 3)])
@@ -182,6 +240,15 @@ async def test_a_call_begins_when_less_than_the_ceiling_is_spent(
     assert clock.now - 100.0 == waits
 
 
+@pytest.mark.parametrize("left", [0.25, 1.0, 59.75])
+async def test_a_wait_of_less_than_a_second_is_waited_too(left: float, clock: Clock) -> None:
+    ceiling = RateCeiling(requests_per_minute=1, clock=clock)
+    await ceiling.admit()
+    clock.now = 160.0 - left
+    await ceiling.admit()
+    assert clock.now == 160.0
+
+
 async def test_every_wait_is_told(clock: Clock) -> None:
     ceiling = RateCeiling(requests_per_minute=1, clock=clock)
     told: list[float] = []
@@ -208,9 +275,24 @@ async def test_tokens_that_come_in_while_a_call_waits_hold_it_back_further(
     assert clock.now == 190.0
 
 
+@pytest.mark.parametrize(("shares", "at_once"), [(1, 5), (2, 2), (5, 1), (99, 1)])
+async def test_of_a_share_of_a_ceiling_something_is_left(shares: int, at_once: int, clock: Clock) -> None:
+    by_requests = RateCeiling(requests_per_minute=5, clock=clock)
+    by_tokens = RateCeiling(tokens_per_minute=5, clock=clock)
+    for ceiling in (by_requests, by_tokens):
+        ceiling.take_share(shares)
+        began, passed = clock.now, 0
+        while clock.now == began:
+            await ceiling.admit()
+            ceiling.spent(1)
+            passed += clock.now == began
+        assert passed == at_once
+
+
 @pytest.mark.parametrize("make", [RateCeiling, lambda: RateCeiling(None, None)])
 async def test_without_a_ceiling_nothing_waits(make: Callable[[], RateCeiling], clock: Clock) -> None:
     ceiling = make()
+    ceiling.take_share(2)
     for _ in range(50):
         await ceiling.admit()
         ceiling.spent(10_000)

@@ -12,7 +12,6 @@ import pytest
 
 from atr_client.cell.cell_runner import run_cell
 from atr_client.errors import CellAbort, ManifestMismatch
-from atr_client.models.addresses import shown_address
 from atr_client.models.base import ModelReply
 from atr_client.models.wire import Endpoint, WireRequest
 from atr_client.sweep import endpoints
@@ -163,24 +162,6 @@ async def test_an_override_leaves_its_mark_on_a_finished_cell_and_changes_nothin
     assert after["complete"] is True
     with pytest.raises(ManifestMismatch):
         await played(episodes, server, monkeypatch, environment=moved)
-
-
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("https://host/v1", "https://host/v1"),
-        ("https://user:pass@host:8443/v1", "https://host:8443/v1"),
-        ("https://host/v1?api_key=secret", "https://host/v1"),
-        ("https://host/v1#secret", "https://host/v1"),
-        ("https://u:p@w@host/v1", "https://host/v1"),
-        ("user:pass@host/v1", "host/v1"),
-        ("http://user:pass@[bad/v1", "http://[bad/v1"),
-        ("//u:p@host", "//host"),
-        ("", ""),
-    ],
-)
-def test_an_address_is_shown_without_what_may_be_secret(address: str, shown: str) -> None:
-    assert shown_address(address) == shown
 
 
 def test_an_unusable_address_is_refused_without_its_secrets() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from atr_client.session.memory_writer import ModelWriter
 from atr_client.session.recorder import SessionRecorder
 from atr_client.testing import FunctionModel
 from atr_data.calls import CallLog, CallRecord, read_calls
+from atr_data.trajectory import Message, Trajectory
 from atr_data.usage import Usage
 from atr_memory import CONTEXT, MemoryFault, MemoryStore
 
@@ -41,6 +44,53 @@ async def test_a_memory_that_does_not_answer_stops_the_cell(tmp_path: Path) -> N
                 CellAbort, match=r"memory failed in session t0: render_context: .*the memory store failed"
             ):
                 await memory.render(recorder)
+
+
+async def test_the_log_has_what_was_said_to_the_memory_and_digests_in_place_of_long_texts(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "calls.jsonl"
+    trajectory = Trajectory(
+        session_id="l0",
+        session_type="learning",
+        agent_variant="atr",
+        messages=[
+            Message(role="system", content="s"),
+            Message(role="user", content="Grüße", turn_idx=1),
+        ],
+    )
+    with CallLog(path) as log, MemoryStore() as store:
+        recorder = SessionRecorder(log, 1, "l0", "learning", "atr")
+        async with open_memory(store, "cell", CONTEXT) as memory:
+            assert await memory.render(recorder) is None
+            await memory.append_session(trajectory, recorder)
+            context = await memory.render(recorder, "tea")
+    first, appended, rendered = [r for r in read_calls(path) if isinstance(r, CallRecord)]
+    assert (first.arguments, json.loads(first.result)) == ({}, {"layer": "context", "context": None})
+    dumped = json.dumps([m.model_dump(mode="json") for m in trajectory.messages], ensure_ascii=False)
+    digest = hashlib.sha256(dumped.encode("utf-8", "surrogatepass")).hexdigest()
+    assert appended.arguments == {"session_id": "l0", "messages": f"sha256:{digest}"}
+    assert (appended.turn_idx, appended.call_id, appended.caller) == (2, "append_session", "harness")
+    assert json.loads(appended.result) == {"added": True}
+    assert context and rendered.arguments == {"query": "tea"}
+    shown = {"layer": "context", "context": f"sha256:{hashlib.sha256(context.encode()).hexdigest()}"}
+    assert (json.loads(rendered.result), rendered.turn_idx, rendered.is_error) == (shown, 0, False)
+    assert all(0 <= record.seconds < 3600 for record in (first, appended, rendered))
+
+
+async def test_a_text_that_cannot_be_stored_is_refused_and_stands_in_the_log_as_a_digest(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "calls.jsonl"
+    odd = [Message(role="user", content="\ud800")]
+    trajectory = Trajectory(session_id="l0", session_type="learning", agent_variant="atr", messages=odd)
+    with CallLog(path) as log, MemoryStore() as store:
+        recorder = SessionRecorder(log, 1, "l0", "learning", "atr")
+        async with open_memory(store, "cell", CONTEXT) as memory:
+            with pytest.raises(CellAbort, match="append_session: text with a lone surrogate"):
+                await memory.append_session(trajectory, recorder)
+    (call,) = [record for record in read_calls(path) if isinstance(record, CallRecord)]
+    assert call.is_error and call.arguments["messages"].startswith("sha256:")
 
 
 async def test_a_model_that_writes_gets_the_instructions_first_and_answers_in_words() -> None:

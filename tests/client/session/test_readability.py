@@ -55,6 +55,12 @@ def test_the_words_of_the_answer_decide(answer: str, memory: str | None, readabl
         assert (how.method, how.memory_sha256) == ("verbatim", context_digest(memory))
 
 
+def test_a_context_is_known_by_its_digest_and_none_is_as_an_empty_one() -> None:
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert context_digest(None) == context_digest("") == empty
+    assert context_digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
 @pytest.mark.parametrize("variant", [name for name, variant in VARIANTS.items() if variant.is_oracle])
 def test_an_oracle_can_read_by_construction(variant: str) -> None:
     episode = _with_answer("I keep 1.")

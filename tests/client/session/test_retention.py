@@ -12,11 +12,18 @@ import pytest
 from mcp.types import Tool
 
 from atr_client import play_episode
+from atr_client.cell.episode_runner import EpisodeRunner, Users, offline_users
 from atr_client.models.base import ModelReply
+from atr_client.session.agent_memory import SessionMemory
+from atr_client.session.readability import context_digest
+from atr_client.session.recorder import SessionRecorder
+from atr_client.session.turns import SessionSettings
 from atr_client.testing import FunctionModel
 from atr_data import Episode, Trajectory
-from atr_data.trajectory import ToolCall
+from atr_data.calls import CallLog
+from atr_data.trajectory import Retention, ToolCall
 from atr_memory import CONTEXT, NONE, Answer, Entry, Kept, MemoryLayer
+from atr_user_sim.interface import ClassifierVerdict, PoolRule
 from tests.support.cells import small_episode
 
 RULE = "I keep 0."
@@ -31,8 +38,10 @@ class Shelf:
     tools: Sequence[Tool]
     folder: Path | None
 
+    is_error: bool = False
+
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        return Answer(self.text, False)
+        return Answer(self.text, self.is_error)
 
     async def close(self) -> None: ...
 
@@ -45,7 +54,7 @@ class Layer(MemoryLayer):
 
     def __init__(
         self,
-        held: str = "",
+        held: str | None = "",
         found: Callable[[Sequence[str]], str | None] = "\n".join,
         offer: Shelf | None = None,
         shown: str | None = None,
@@ -54,7 +63,7 @@ class Layer(MemoryLayer):
         self.shown = shown
         self.queries: list[Sequence[str]] = []
 
-    def stored(self, kept: Kept) -> str:
+    def stored(self, kept: Kept) -> str | None:
         return self.held
 
     def findable(self, kept: Kept, queries: Sequence[str]) -> str | None:
@@ -72,6 +81,7 @@ class Layer(MemoryLayer):
 def look(messages: Any, tools: Any) -> ModelReply:
     """Calls the memory's tool where there is one, then ends the session."""
     tool = next((tool.name for tool in tools if tool.name == "recall"), None)
+    assert [t.description for t in tools if t.name == "recall"] in ([], ["r"])
     if tool and not any(message.role == "tool" for message in messages):
         return ModelReply(tool_calls=[ToolCall(id="r", name=tool)])
     return ModelReply(tool_calls=[ToolCall(id="f", name="finish_session")])
@@ -92,10 +102,12 @@ async def played(layer: MemoryLayer, variant: str = "atr", **rule: str) -> Traje
         (RULE, lambda queries: None, (True, None)),
         (ELSEWHERE, "\n".join, (False, False)),  # it repeats what it is asked
         (ELSEWHERE, lambda queries: None, (False, None)),
+        (None, lambda queries: RULE, (None, None)),
+        (None, lambda queries: None, (None, None)),
     ],
 )
 async def test_a_rule_is_found_only_where_it_is_stored(
-    held: str, found: Callable[[Sequence[str]], str | None], kept: tuple[bool, bool | None]
+    held: str | None, found: Callable[[Sequence[str]], str | None], kept: tuple[bool | None, bool | None]
 ) -> None:
     layer = Layer(held, found)
     retention = (await played(layer)).retention
@@ -144,3 +156,56 @@ async def test_what_a_tool_of_the_memory_answered_was_read(
     trajectory = await played(layer)
     assert trajectory.rule_readable is readable
     assert (trajectory.readability is None) == (readable is None)
+
+
+async def test_a_refusal_that_repeats_what_it_was_asked_was_not_read() -> None:
+    layer = Layer(RULE, offer=Shelf(RULE, RECALL, None, is_error=True))
+    assert (await played(layer)).rule_readable is False
+
+
+class Paraphrases:
+    """A Classifier that takes a sentence for the first rule when it says that it is one."""
+
+    async def classify(self, *, question: str, pool: Sequence[PoolRule]) -> ClassifierVerdict:
+        return ClassifierVerdict(pool[0].rule_id if "paraphrase" in question else None)
+
+
+@pytest.mark.parametrize(
+    ("held", "answered", "readable"),
+    [
+        ("Nothing of the kind.", "This paraphrase is asked for.", False),  # it repeats what it is asked
+        ("A paraphrase of it.", "This paraphrase is found.", True),
+        ("A paraphrase of it.", "Nothing is found there.", False),
+        ("A paraphrase of it.", RULE, True),
+        ("Nothing of the kind.", RULE, True),
+        (RULE, "Nothing is found there.", False),
+    ],
+)
+async def test_what_a_memory_does_not_hold_it_has_not_found_whatever_its_tools_say(
+    held: str, answered: str, readable: bool
+) -> None:
+    layer = Layer(held, offer=Shelf(answered, RECALL, None))
+    layer.rewords = True
+    users = Users(offline_users().make, Paraphrases())
+    episode = small_episode(learning=0, tests=1)
+    played = await play_episode(episode, "atr", FunctionModel(look), memory=layer, user=users)
+    (trajectory,) = played.trajectories
+    assert trajectory.rule_readable is readable
+    assert trajectory.retention and trajectory.retention.stored is (held != "Nothing of the kind.")
+    assert trajectory.readability
+    assert trajectory.readability.method == ("verbatim" if answered == RULE else "classifier")
+    assert trajectory.readability.memory_sha256 == context_digest(answered)
+
+
+@pytest.mark.parametrize(("text", "kept"), [(f"He said: {RULE}", True), (ELSEWHERE, False), (None, False)])
+async def test_a_memory_that_is_a_text_keeps_what_it_shows(
+    tmp_path: Path, text: str | None, kept: bool
+) -> None:
+    episode = small_episode(learning=0, tests=1)
+    runner = EpisodeRunner(episode, "atr", FunctionModel(look), offline_users(), SessionSettings())
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        recorder = SessionRecorder(log, 1, "t0", "test", "atr")
+        memory = SessionMemory.of_text(text).unopened(recorder)
+        trajectory = await runner(episode.test_sessions[0], memory=memory, recorder=recorder)
+    assert trajectory.retention == Retention(stored=kept, findable=kept)
+    assert trajectory.rule_readable is kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from atr_client import play_episode
 from atr_client.agents import OFFLINE_MODELS
 from atr_client.cell.episode_runner import Users, offline_users
 from atr_client.errors import CellAbort
-from atr_client.session import rewording
 from atr_client.session.rewording import RewordedRules, sentences
 from atr_data import Episode, load_episode
 from atr_data.trajectory import Trajectory
@@ -42,6 +42,21 @@ def classifier() -> Any:
         ("- (asked: In general, tea or coffee?) I want tea.", ["I want tea."]),
         ('{"notes": [{"text": "I want tea. Tea, always tea."}]}', ["I want tea.", "Tea, always tea."]),
         ('{"o": ["I want tea."]}\n{"o": ["I want tea.", "No milk in it"]}', ["I want tea.", "No milk in it"]),
+        ("  - I want tea.", ["I want tea."]),
+        (json.dumps({"a": ["I want tea.", "So it is."]}, indent=1), ["I want tea.", "So it is."]),
+        ('["I want tea."]', ["I want tea."]),
+        ('  {"a": "I want tea."}', ["I want tea."]),
+        ("[" * 100_000, []),
+        ("[user]: ## (asked: Tea?) I want tea.", ["I want tea."]),
+        ("I want tea, one, two", ["I want tea, one, two"]),
+        ("want tea", []),
+        ("word " * 80, [("word " * 80).strip()]),
+        ('"I want tea."', ['"I want tea."']),
+        ('{"a": 1, "b": null, "c": true, "d": [2, {"e": "I want tea."}]}', ["I want tea."]),
+        ("{I want tea.}\n[I want bread.] Nine or ten.", ["{I want tea.}", "Nine or ten."]),
+        ('I want "tea?"', []),
+        ("I want tea. I want tea.", ["I want tea."]),
+        ("[tool call]: I want tea.\n[assistant to user]: I want tea.\nI want bread.", ["I want bread."]),
         ("SQLite\0\0\ufffdI want tea always\0\0", ["I want tea always"]),
         ("word " * 81, []),
     ],
@@ -70,21 +85,19 @@ async def test_the_classifier_reads_a_rule_in_other_words(text: str, rule: str, 
 class Paid:
     """A Classifier that costs something, takes every sentence for the first rule, and may be out of reach."""
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, usage: Usage | None = None) -> None:
         self.asked: list[str] = []
         self.broken = broken
+        self.usage = usage or Usage(calls=1, total_tokens=10)
 
     async def classify(self, *, question: str, pool: Sequence[PoolRule]) -> ClassifierVerdict:
         if self.broken:
             raise UserSimFault("cls", "the model is out of reach")
         self.asked.append(question)
-        return ClassifierVerdict(pool[0].rule_id, Usage(calls=1, total_tokens=10))
+        return ClassifierVerdict(pool[0].rule_id, self.usage)
 
 
-async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rewording, "MOST_SENTENCES", 3)
+async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open() -> None:
     episode, paid = load_episode(PATH), Paid()
     judge = RewordedRules(paid, episode.rules)
     first, second = episode.rules[:2]
@@ -92,9 +105,12 @@ async def test_each_sentence_is_judged_once_and_a_text_of_too_many_is_left_open(
     assert (said, usage.calls) == (False, 2)
     assert await judge.says("Four five six. One two three.", second) == (False, Usage())
     assert await judge.says("One two three.", first) == (True, Usage())
-    many = " ".join(f"Number {n} is it." for n in range(4))
-    assert await judge.says(many, second) == (None, Usage())
+    many = [f"Number {n} is it." for n in range(501)]
+    assert await judge.says(" ".join(many), second) == (None, Usage())
     assert len(paid.asked) == 2
+    assert (await judge.says(" ".join(many[:500]), second))[0] is False
+    assert len(paid.asked) == 502
+    assert (await judge.says(" ".join(many), second))[0] is False, "what was judged before is not new"
 
 
 class Retells:
@@ -135,11 +151,12 @@ async def test_a_memory_that_rewords_is_read_by_the_classifier_and_one_that_does
 
 
 async def test_what_judging_takes_is_counted_and_a_classifier_that_breaks_is_a_fault() -> None:
-    paid = Paid()
-    users = Users(telling_users(), paid)
-    first, second = await played_tests(rewriting("Tea is what he drinks. Bread comes at nine."), users)
-    assert first.token_usage["classifier"].calls == 2 == len(paid.asked)
-    assert "classifier" not in second.token_usage
-    assert (first.rule_readable, second.rule_readable) == (True, False)
+    for usage in (Usage(calls=1, total_tokens=10), Usage(calls_without_usage=1, estimated_usd=0.1)):
+        paid = Paid(usage=usage)
+        users = Users(telling_users(), paid)
+        first, second = await played_tests(rewriting("Tea is what he drinks. Bread comes at nine."), users)
+        assert first.token_usage["classifier"] == usage + usage and len(paid.asked) == 2
+        assert "classifier" not in second.token_usage
+        assert (first.rule_readable, second.rule_readable) == (True, False)
     with pytest.raises(CellAbort, match=r"cls failed in session .*: the model is out of reach"):
         await played_tests(rewriting("Tea is what he drinks."), Users(telling_users(), Paid(broken=True)))

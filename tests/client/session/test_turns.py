@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -99,6 +100,7 @@ async def test_arguments_that_did_not_parse_never_reach_the_environment(tmp_path
     assert [(c.tool, c.is_error, c.note) for c in calls] == [
         ("delete_files", True, "answered by the harness")
     ]
+    assert calls[0].seconds == 0.0
     call = (trajectory.messages[2].tool_calls or [])[0]
     assert (call.arguments, call.parse_error) == ({}, "arguments are not JSON: Expecting value")
 
@@ -306,8 +308,11 @@ async def test_an_error_inside_an_environment_comes_out_as_it_was_raised(tmp_pat
                 raise LookupError("mine")
 
 
-async def test_a_server_that_cannot_be_reached_aborts_the_cell(tmp_path: Path) -> None:
-    gone = StdioServerParameters(command=str(tmp_path / "no-such-program"))
+@pytest.mark.parametrize("command", ["no-such-program", "sleep"])
+async def test_a_server_that_cannot_be_reached_aborts_the_cell(tmp_path: Path, command: str) -> None:
+    """Because there is none, or because it ends before it says a word."""
+    there = shutil.which(command) if command == "sleep" else str(tmp_path / command)
+    gone = StdioServerParameters(command=there or "", args=["0"])
     with CallLog(tmp_path / "calls.jsonl") as log:
         recorder = SessionRecorder(log, 1, SESSION.session_id, "test", "default")
         with pytest.raises(CellAbort, match="cannot connect"):

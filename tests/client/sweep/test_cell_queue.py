@@ -17,6 +17,7 @@ from atr_client.cell.definition import Cell
 from atr_client.sweep.cell_queue import CellQueue
 from tests.support.cells import small_cell
 from tests.support.command import Done, run_cli, write_config
+from tests.support.limits import join, started
 from tests.support.provider_script import short_quickstart
 from tests.support.slow_provider import SlowProvider, until
 
@@ -105,10 +106,9 @@ def test_a_provider_that_hangs_holds_back_only_its_own_cells(tmp_path: Path, pro
         found.append(done_cells(tmp_path))
         provider.release()
 
-    watcher = Thread(target=watch)
-    watcher.start()
+    watcher = started(Thread(target=watch))
     done = run(tmp_path, [provider.model("slow"), provider.model("quick")])
-    watcher.join()
+    join(watcher, "watching for done cells")
     assert done.exit_code == 0, done.stdout
     assert found == [Counter(quick=3)], "all of the quick model's cells were done while the other one hung"
     assert done_cells(tmp_path) == Counter(quick=3, slow=3)

@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -19,6 +20,8 @@ from distributed import Client
 from atr_client.cell.cell_runner import is_busy
 from atr_client.outputs.layout import CellFolder
 from tests.support.command import run_cli, trajectories, write_config
+from tests.support.dask_cluster import dask_cluster
+from tests.support.limits import join, started
 from tests.support.object_store import ObjectStore
 from tests.support.provider_script import short_quickstart
 from tests.support.run_tree import run_tree
@@ -26,25 +29,7 @@ from tests.support.slow_provider import SlowProvider, until
 
 TESTS = 3
 PLACES = ("folder", "file", "s3")
-
-
-# In a process of its own: what Dask leaves open at its end is no failure of a test. Workers are forks of a
-# server that has imported everything once.
-CLUSTER = """
-import sys
-
-import dask
-from distributed import LocalCluster
-from distributed.utils import get_mp_context
-
-if __name__ == "__main__":
-    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    get_mp_context().set_forkserver_preload(["distributed", "openai", "s3fs", "atr_client.sweep.executors"])
-    places = {"host": "127.0.0.1", "dashboard_address": None, "local_directory": sys.argv[1]}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **places) as cluster:
-        print(cluster.scheduler_address, flush=True)
-        sys.stdin.read()
-"""
+LIMITS = {"cells": 2, "test_sessions": 1, "call_attempts": 1}
 
 
 @dataclass(frozen=True)
@@ -63,33 +48,34 @@ class Cluster:
         os.kill(pid, signal.SIGKILL)
         return pid
 
+    @contextmanager
+    def deaths_allowed(self, count: int) -> Generator[None]:
+        """Of the workers that had a cell, before Dask gives it up. (Elsewhere it is a setting of Dask's.)"""
+
+        def allow(deaths: int, dask_scheduler: Any) -> int:
+            usual = dask_scheduler.allowed_failures
+            dask_scheduler.allowed_failures = deaths
+            return usual
+
+        with Client(self.address, set_as_default=False) as client:
+            usual: Any = client.run_on_scheduler(allow, count)
+            try:
+                yield
+            finally:
+                client.run_on_scheduler(allow, usual)
+
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    folder = tmp_path_factory.mktemp("dask")
-    program = folder / "cluster.py"
-    program.write_text(CLUSTER, encoding="utf-8")
     provider = SlowProvider()
     provider.start()
     with (
         ObjectStore() as store,
         pytest.MonkeyPatch.context() as patch,
-        (folder / "log").open("w", encoding="utf-8") as log,
     ):
         store.be_known(patch)
-        process = subprocess.Popen(
-            [sys.executable, str(program), str(folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-        with process:
-            assert process.stdout
-            address = process.stdout.readline().strip()
-            assert address, (folder / "log").read_text()
-            yield Cluster(address, store, provider)
-            process.communicate("")
+        with dask_cluster(tmp_path_factory.mktemp("dask")) as running:
+            yield Cluster(running.address, store, provider)
     provider.stop()
 
 
@@ -104,7 +90,7 @@ def arguments(tmp_path: Path, at: Cluster, place: str = "folder", **keys: Any) -
     whole = {
         "variants": ["oracle_target"],
         "models": [at.provider.model("m")],
-        "limits": {"cells": 2, "test_sessions": 1, "call_attempts": 1},
+        "limits": LIMITS,
         "executor": "dask",
         "cluster": at.address,
         "output": outputs,
@@ -153,16 +139,76 @@ def test_a_cell_whose_worker_is_killed_goes_on_with_another(
         killed.append(cluster.kill_busy_worker())
         cluster.provider.release()
 
-    killer = Thread(target=kill)
-    killer.start()
+    killer = started(Thread(target=kill))
     done = run_cli(*arguments(tmp_path, cluster, place))
-    killer.join()
+    join(killer, "killing a worker")
     assert done.exit_code == 0, done.stdout + done.stderr
     assert len(killed) == 1
     assert "start again odalys_renner/" in done.stderr
     assert f"1/1 cells, {TESTS}/{TESTS} sessions" in done.stderr
     assert cluster.provider.asked["m"] == TESTS + 1, "the one session in flight is played again, and no other"
     assert len(trajectories(fetched(tmp_path, cluster, place))) == TESTS
+
+
+def test_a_cell_whose_workers_are_killed_again_and_again_fails_and_the_next_one_is_played(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    cluster.provider.reset()
+    cluster.provider.hold("m", after=1)
+
+    def kill() -> None:
+        for request in (2, 3):
+            until(lambda asked=request: cluster.provider.asked["m"] == asked)
+            cluster.kill_busy_worker()
+
+    chosen = {"models": [cluster.provider.model(name) for name in "mn"], "limits": {**LIMITS, "cells": 1}}
+    with cluster.deaths_allowed(1):
+        killer = started(Thread(target=kill))
+        done = run_cli(*arguments(tmp_path, cluster, **chosen))
+        join(killer, "killing two workers")
+    assert done.exit_code == 1, done.stdout + done.stderr
+    assert "the cluster gave it up: " in done.stdout
+    assert "2 different workers" in done.stdout
+    assert "run the same command to go on" in done.stdout
+    assert cluster.provider.asked == Counter(m=3, n=TESTS)
+    assert played(tmp_path / "o") == Counter(m=1, n=TESTS)
+    cluster.provider.release()
+    again = run_cli(*arguments(tmp_path, cluster, **chosen))
+    assert again.exit_code == 0, again.stdout + again.stderr
+    assert cluster.provider.asked == Counter(m=TESTS + 2, n=TESTS), "what was finished is not played again"
+    assert played(tmp_path / "o") == Counter(m=TESTS, n=TESTS)
+
+
+def played(outputs: Path) -> Counter[str]:
+    """How many sessions of each model are on disk."""
+    names = (Path(name).parts[2] for name in trajectories(outputs))
+    return Counter(name.split("model-lab-")[1][0] for name in names)
+
+
+def test_a_scheduler_that_dies_ends_the_run_and_another_cluster_goes_on(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atr_client.sweep.dask_sweep.CONNECT_SECONDS", 2.0)
+    cluster.provider.reset()
+    cluster.provider.hold("m", after=1)
+    (tmp_path / "dask").mkdir()
+    with dask_cluster(tmp_path / "dask") as dying:
+
+        def kill() -> None:
+            until(lambda: cluster.provider.asked["m"] == 2)
+            dying.process.kill()
+
+        killer = started(Thread(target=kill))
+        done = run_cli(*arguments(tmp_path, replace(cluster, address=dying.address)))
+        join(killer, "killing a scheduler")
+    assert done.exit_code == 1, done.stdout + done.stderr
+    assert "the connection to the cluster's scheduler is lost; run the same command to go on" in done.stdout
+    assert played(tmp_path / "o") == Counter(m=1)
+    cluster.provider.release()
+    again = run_cli(*arguments(tmp_path, cluster))
+    assert again.exit_code == 0, again.stdout + again.stderr
+    assert cluster.provider.asked["m"] == TESTS + 1
+    assert played(tmp_path / "o") == Counter(m=TESTS)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.support.command import write_config
+from tests.support.command import run_cli, write_config
+from tests.support.limits import PATIENCE
+from tests.support.object_store import ObjectStore
+from tests.support.provider_script import short_quickstart
 from tests.support.run_tree import run_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forks, which are for Linux")
@@ -74,6 +77,7 @@ for _ in range(kills):
 print(interrupted, live(), flush=True)
 """
 KILLS = 50
+TWO = ("--set", "processes=2")
 
 
 def _lives(outputs: Path, kills: int) -> list[int]:
@@ -82,7 +86,7 @@ def _lives(outputs: Path, kills: int) -> list[int]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     return [int(word) for word in done.stdout.split()]
@@ -130,6 +134,31 @@ def test_a_request_to_stop_reaches_every_process_and_the_same_command_goes_on(tm
     assert again.returncode == 0
     assert kept.items() <= _trajectories(outputs).items()
     assert len(list(outputs.rglob("_cell_done.json"))) == 2
+
+
+@pytest.mark.parametrize("kind", ["file", "s3"])
+def test_two_processes_and_an_address_for_the_results(tmp_path: Path, kind: str) -> None:
+    """An address of a folder is a folder; with a store one process plays, and says so."""
+    episodes = short_quickstart(tmp_path / "episodes", learning=1, tests=slice(0, 2))
+    chosen = {"models": ["offline/naive"], "variants": ["atr", "default"], "limits": {"cells": 2}}
+    command = ["run", "--config", write_config(tmp_path, **chosen), "--episodes", episodes, "--no-progress"]
+    assert run_cli(*command, "--outputs", tmp_path / "here").exit_code == 0
+    with ObjectStore() as store, pytest.MonkeyPatch.context() as patch:
+        store.be_known(patch)
+        place = store.address("two") if kind == "s3" else f"file://{tmp_path / 'o'}"
+        for told in ("start ", "kept "):
+            done = subprocess.run(
+                [sys.executable, "-m", "atr_client.cli", *map(str, command), "--outputs", place, *TWO],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
+            assert done.returncode == 0, done.stderr
+            assert done.stderr.count(told) == 2
+            assert ("warning: processes: with results in a store" in done.stderr) == (kind == "s3")
+        if kind == "s3":
+            assert run_cli("fetch", place, tmp_path / "o").exit_code == 0
+    assert run_tree(tmp_path / "o") == run_tree(tmp_path / "here")
 
 
 def _trajectories(outputs: Path) -> dict[str, str]:

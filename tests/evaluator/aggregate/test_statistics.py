@@ -72,6 +72,14 @@ def test_what_is_drawn_depends_on_how_many_personas_there_are(personas: int, uni
     assert (back.difference, back.p_value) == (-found.difference, found.p_value)
 
 
+@pytest.mark.parametrize("personas", [1, 12])
+def test_what_every_test_gains_is_the_difference_and_its_interval(personas: int) -> None:
+    tests = [(f"p{n:02}", name) for n in range(personas) for name in "abcd"]
+    found = paired_difference(dict.fromkeys(tests, 0.25), dict.fromkeys(tests, 0.75))
+    assert found and (found.difference, found.interval) == (0.5, (0.5, 0.5))
+    assert (found.first, found.second, found.tests, found.personas) == (0.25, 0.75, 4 * personas, personas)
+
+
 def test_only_shared_tests_are_compared() -> None:
     found = paired_difference(_tests([1, 1, 0, 0], 1), _tests([1, 1], 1))
     assert found is not None

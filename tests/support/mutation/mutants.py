@@ -1,7 +1,7 @@
 """The small faults of one module.
 
-Code alone is changed: no docstring, annotation, f-string or text with a blank, and nothing that is raised or
-logged.
+Code alone is changed: no docstring, annotation, type alias, `__all__`, f-string or text with a blank, no
+cache, and nothing that is raised or logged.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ KEPT_DECORATORS = {
     "contextmanager",
 }
 KEPT_DECORATORS |= {"asynccontextmanager", "runtime_checkable", "override"}
+KEPT_DECORATORS |= {"cache", "lru_cache"}
+GENERIC = {"Literal", "Callable", "Awaitable", "dict", "list", "set", "tuple", "Counter", "deque"}
 LOGGERS = {"log", "_log", "logger", "_logger"}
 
 
@@ -112,7 +114,7 @@ class _Walk:
             return
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             return
-        if _is_logging(node):
+        if _is_logging(node) or _is_type(node) or _is_export(node):
             return
         for change in changes_of(node):
             yield change, ".".join(self._names), self._depth > 0
@@ -148,6 +150,19 @@ class _Walk:
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_type(node: ast.AST) -> bool:
+    """What only a type checker reads: `Literal["a", "b"]`, `dict[str, int]`, `TypeVar("T")`."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name in GENERIC
+        case _:
+            return isinstance(node, ast.Call) and ast.unparse(node.func) == "TypeVar"
+
+
+def _is_export(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
 
 
 def _is_logging(node: ast.AST) -> bool:

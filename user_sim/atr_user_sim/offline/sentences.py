@@ -140,8 +140,9 @@ def _skip(masked: str, start: int, end: int) -> int:
 
 
 def _ends_sentence(masked: str, begin: int, match: re.Match[str], end: int) -> bool:
+    """Who begins a sentence with a small letter begins the next one so, too."""
     follows = masked[match.end() : end].lstrip()[:1]
-    if follows.islower():
+    if follows.islower() and not masked[begin].islower():
         return False
     before = masked[begin : match.start() + 1]
     if match[0].startswith(".") and follows and _ABBREVIATION.search(before):
