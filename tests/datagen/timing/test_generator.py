@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from atr_data.timing.set_folder import load_set
 from atr_datagen.timing.base import compile_base
 from atr_datagen.timing.cast import words_of
 from atr_datagen.timing.chronicle import DAY_MARK
-from atr_datagen.timing.clock import working_days
+from atr_datagen.timing.clock import midnight, working_days
 from atr_datagen.timing.generate import decide, generate, write_set
 from atr_datagen.timing.halves import content_words, halves
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, load_lexicon
@@ -167,6 +168,25 @@ def test_time_never_runs_backwards(process: Any) -> None:
         moments = [step for block in blocks for step in block.steps]
         assert all(a < b for a, b in pairwise(moments))
         assert all(block.steps[-1] < block.free_until for block in blocks)
+
+
+def test_lunch_is_about_noon_and_long_steps_take_long() -> None:
+    lunches: list[float] = []
+    gaps: dict[bool, list[float]] = {True: [], False: []}
+    for chronicle in LEXICON.chronicles:
+        blocks = working_days(Random(0), Settings(), chronicle.days * 5)
+        for before, block in pairwise(blocks):
+            if block.first == chronicle.days[(block.day - 1) % len(chronicle.days)].lunch:
+                lunches.append((before.steps[-1] - midnight(block.day)) / 3600)
+                assert block.steps[0] - before.steps[-1] >= 25 * 60
+        for block in blocks:
+            lines = chronicle.days[(block.day - 1) % len(chronicle.days)].lines[block.first :]
+            for line, (one, following) in zip(lines, pairwise(block.steps), strict=False):
+                if line.category != "meeting":
+                    gaps[line.long].append(following - one)
+    assert len(lunches) == 20 * len(JOBS)
+    assert 11.5 < fmean(lunches) < 12.75
+    assert fmean(gaps[True]) > 2 * fmean(gaps[False])
 
 
 def test_scenes_do_not_overlap() -> None:
