@@ -52,8 +52,8 @@ def told_scenes(user: User, wordings: Sequence[str]) -> list[Told]:
     events = {event.event_id: event for event in user.stream.events}
     found: list[Told] = []
     for scene in user.gold.scenes:
-        text = " / ".join(f"{events[e].summary} {events[e].screen_text}" for e in scene.event_ids)
-        words = [number for number, line in enumerate(wordings) if line in text]
+        text = " / ".join(f"{events[e].summary} {events[e].screen_text}" for e in scene.event_ids).casefold()
+        words = [number for number, line in enumerate(wordings) if line.casefold() in text]
         words = sorted(words, key=lambda n: -len(wordings[n]))[:2]
         if len(words) == 2:
             cell = (user.user_id, scene.kind, scene.day >= CHANGE_DAY)

@@ -14,6 +14,7 @@ import click
 
 from atr_client.cli.failures import UsageFault, reported_errors
 from atr_client.cli.gateway_group import ALLOW_HOST, HOST, HTTP, TOKEN_ENV
+from atr_client.cli.timing_chronicle_command import chronicle_command
 from atr_client.cli.timing_sheet_commands import score_sheet_command, sheet_command
 from atr_client.timing.baselines import BASELINES, make_baseline
 from atr_client.timing.choosers.chooser import User
@@ -47,6 +48,7 @@ def timing() -> None:
     """When to help, and with what: streams of work, played event by event."""
 
 
+timing.add_command(chronicle_command)
 timing.add_command(sheet_command)
 timing.add_command(score_sheet_command)
 

@@ -40,7 +40,7 @@ from atr_data.timing.priors import count_priors
 from atr_data.timing.set_folder import INDEX, UserFiles
 from atr_datagen.timing.base import user_name
 from atr_datagen.timing.generate import generate, write_set
-from atr_datagen.timing.lexicon import PUBLIC_LEXICON
+from atr_datagen.timing.lexicon import PUBLIC_LEXICON, lexicon_files
 from atr_datagen.timing.settings import PUBLIC_SALT, USERS, Settings
 
 SETS = "_sets"
@@ -99,7 +99,7 @@ def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path |
     """The folder of a generated set, written unless it is there: its name tells settings and generator. In a
     dry run None where it would be written."""
     lexicon, settings = chosen.lexicon or PUBLIC_LEXICON, _settings(chosen)
-    words = [path.read_bytes().hex() for path in sorted(lexicon.glob("*.txt"))]
+    words = [path.read_bytes().hex() for group in lexicon_files(lexicon) for path in group]
     made_of = json.dumps([asdict(settings), words, code_hash(GENERATOR_CODE)], default=str)
     name = f"{chosen.split}-seed{chosen.seed}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
     folder = root / TOP / SETS / name

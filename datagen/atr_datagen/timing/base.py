@@ -1,37 +1,46 @@
-"""A user's stream before any salt: all ordinary events and all scenes, none of them decided."""
-
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from random import Random
 
-from atr_data.timing.events import AppCategory, WorkEvent
+from atr_data.timing.events import WorkEvent
 from atr_data.timing.gold import Scene
 from atr_data.timing.intents import Intent
-from atr_datagen.timing import names
+from atr_datagen.timing.chronicle import Kind, Line
 from atr_datagen.timing.clock import Block, moment, working_days
 from atr_datagen.timing.draws import opaque, stream_of_chance
 from atr_datagen.timing.lexicon import Lexicon
-from atr_datagen.timing.scenes import Plot, Wordings, draw_plot, find_slots, stage_scene
+from atr_datagen.timing.scenes import Staged, Wordings, stage_block
 from atr_datagen.timing.settings import Settings
-from atr_datagen.timing.windows import ROLES, Desk, furnish
-from atr_datagen.timing.work_world import View, World, build_world
+from atr_datagen.timing.walk import Walk, set_out
+from atr_datagen.timing.windows import Desk, furnish, in_focus
+
+_INJECTION = 0.004
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`blocks` are the index ranges of each block's events. `scenes` carry no need yet; `plots` goes by scene
-    id. `free_until` is when the break after a block ends."""
+    """`blocks` are the index ranges of each block's events. `scenes` carry no need yet; `staged` goes by
+    scene id. `free_until` is when the break after a block ends."""
 
     user_id: str
+    walk: Walk
+    kinds: tuple[Kind, ...]
     desk: Desk
     events: tuple[WorkEvent, ...]
     blocks: tuple[tuple[int, int], ...]
     days: tuple[int, ...]
     free_until: tuple[float, ...]
     scenes: tuple[Scene, ...]
-    plots: dict[str, Plot]
-    topics: tuple[str, ...]
+    staged: dict[str, Staged]
+
+    def day_at(self, at: datetime) -> int:
+        """The working day of a moment."""
+        begun = bisect_right(self.blocks, at, key=lambda block: self.events[block[0]].t_release)
+        return self.days[max(0, begun - 1)]
 
 
 def user_name(number: int) -> str:
@@ -42,76 +51,78 @@ def user_name(number: int) -> str:
 def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
     """The same for every salt."""
     user_id = user_name(number)
-    desk, world = _settle(settings, lexicon, user_id)
+    walk = set_out(lexicon.chronicles, settings.seed, number, user_id, settings.days)
+    desk = furnish(stream_of_chance("desk", settings.seed, user_id), walk.chronicle.role, walk.login)
     clock = stream_of_chance("clock", settings.seed, user_id)
     plan = stream_of_chance("scenes", settings.seed, user_id)
-    stage = stream_of_chance("stage", settings.seed, user_id)
-    fronts = stream_of_chance("fronts", settings.seed, user_id)
     wordings = Wordings(lexicon, settings.seed, settings.history_days)
-    blocks = working_days(clock, settings)
+    blocks = working_days(clock, settings, [walk.day(day) for day in range(1, settings.days + 1)])
+    planted = Planted(stream_of_chance("injections", settings.seed, user_id), lexicon.injections)
     events: list[WorkEvent] = []
     scenes: list[Scene] = []
-    plots: dict[str, Plot] = {}
+    staged: dict[str, Staged] = {}
     ranges: list[tuple[int, int]] = []
     for block in blocks:
-        world.turn_to_something()
         first = len(events)
-        views: dict[int, View] = {}
-        slots = find_slots(plan, block, settings)
-        categories = desk.categories(fronts, len(block.steps))
-        if block.meeting:
-            categories[0] = "meeting"
-        for slot in slots:
-            plot = draw_plot(plan, lexicon, world.topics)
-            chosen = [plan.choice(wordings.of(name, value, block.day)) for name, value in plot.values.items()]
-            fronted: list[AppCategory] = [categories[position] for position in slot.positions]
-            staged = stage_scene(stage, plot, world, chosen, fronted)
-            views |= dict(zip(slot.positions, staged, strict=True))
-            scene = _scene(user_id, block, slot.positions, slot.onset, plot, (settings.seed, first))
-            scenes.append(scene)
-            plots[scene.scene_id] = plot
-        onsets = [slot.onset for slot in slots]
-        for index, step in enumerate(block.steps):
-            view = views.get(index) or world.ordinary(categories[index])
-            nexts = [*block.steps[index + 1 : index + 2], *(at for at in onsets if at > step)]
+        lines, told = stage_block(plan, block, walk, lexicon, wordings)
+        ids = [event_id(settings.seed, user_id, first + place) for place in range(len(lines))]
+        for one in told:
+            scenes.append(_scene(user_id, block, ids, one))
+            staged[scenes[-1].scene_id] = one
+        busy = {place for one in told for place in one.places}
+        onsets = [one.onset for one in told]
+        for place, (step, line) in enumerate(zip(block.steps, lines, strict=True)):
+            app, title = desk.window(line.category, line.title)
+            if place not in busy:
+                title = planted.instead_of(title, app)
+            nexts = [*block.steps[place + 1 : place + 2], *(at for at in onsets if at > step)]
             room = min([*nexts, step + 240]) - step
             length = max(0.0, room * clock.uniform(0.35, 0.6))
-            events.append(_event(settings.seed, user_id, first + index, step, length, view))
+            events.append(_event(user_id, ids[place], (step, length), line, (app, title)))
         ranges.append((first, len(events)))
     return Base(
         user_id,
+        walk,
+        tuple(lexicon.kinds[name] for name in walk.chronicle.kinds),
         desk,
         tuple(events),
         tuple(ranges),
         tuple(block.day for block in blocks),
         tuple(block.free_until for block in blocks),
         tuple(scenes),
-        plots,
-        tuple(world.topics),
+        staged,
     )
 
 
-def _settle(settings: Settings, lexicon: Lexicon, user_id: str) -> tuple[Desk, World]:
-    random = stream_of_chance("desk", settings.seed, user_id)
-    role = random.choice(ROLES)
-    desk = furnish(random, role, names.word(random).lower())
-    return desk, build_world(stream_of_chance("world", settings.seed, user_id), desk, lexicon)
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Titles that tell the agent what to do, in a few ordinary windows."""
+
+    random: Random
+    titles: Sequence[str]
+
+    def instead_of(self, title: str, app: str) -> str:
+        if self.random.random() >= _INJECTION:
+            return title
+        return f"{self.random.choice(self.titles)} - {app}"
 
 
-def _event(seed: int, user_id: str, index: int, start: float, length: float, view: View) -> WorkEvent:
-    begins = moment(start)
+def _event(
+    user_id: str, name: str, time: tuple[float, float], line: Line, window: tuple[str, str]
+) -> WorkEvent:
+    begins = moment(time[0])
     return WorkEvent(
-        event_id=event_id(seed, user_id, index),
+        event_id=name,
         user_id=user_id,
         t_start=begins,
-        t_end=begins + timedelta(seconds=int(length)),
+        t_end=begins + timedelta(seconds=int(time[1])),
         t_release=begins,
-        app=view.app,
-        window_title=view.title,
-        app_category=view.category,
-        summary=view.summary,
-        screen_text=view.text,
-        target=view.target,
+        app=window[0],
+        window_title=window[1],
+        app_category=line.category,
+        summary=line.summary[:200] or None,
+        screen_text=line.text[:500] or None,
+        target=in_focus(line.category, line.title),
     )
 
 
@@ -120,41 +131,34 @@ def event_id(seed: int, user_id: str, index: int) -> str:
     return f"{user_id}-{index:05d}-{opaque(seed, user_id, index)[:6]}"
 
 
-def _scene(
-    user_id: str,
-    block: Block,
-    positions: tuple[int, ...],
-    onset: float,
-    plot: Plot,
-    place: tuple[int, int],
-) -> Scene:
-    seed, first = place
-    ids = tuple(event_id(seed, user_id, first + position) for position in positions)
+def _scene(user_id: str, block: Block, ids: Sequence[str], one: Staged) -> Scene:
+    first, last, plot = one.places[0], one.places[-1], one.plot
     return Scene(
-        scene_id=f"s-{opaque('scene', ids[0])}",
+        scene_id=f"s-{opaque('scene', ids[first])}",
         user_id=user_id,
-        kind=plot.kind.name,
-        attributes=plot.values,
-        event_ids=ids,
-        t_first=moment(block.steps[positions[0]]),
-        t_cue=moment(block.steps[positions[-1]]),
-        t_onset=moment(onset),
+        kind=one.kind.name,
+        attributes=one.values,
+        event_ids=tuple(ids[first : last + 1]),
+        t_first=moment(block.steps[first]),
+        t_cue=moment(block.steps[last]),
+        t_onset=moment(one.onset),
         day=block.day,
         target=plot.target,
-        slots={"about": plot.thing, "detail": plot.fact},
-        helps=((plot.fact,), (plot.thing, plot.thing.split()[0])),
-        foils=((plot.foil,), (plot.foil_thing, plot.foil_thing.split()[0])),
+        slots={"about": plot.thing, "detail": plot.detail},
+        helps=((plot.detail,), (plot.thing, plot.thing.split()[0])),
+        foils=((plot.foil_detail,), (plot.foil, plot.foil.split()[0])),
     )
 
 
-def slots_for(intent: Intent, plot: Plot) -> dict[str, str]:
+def slots_for(intent: Intent, staged: Staged) -> dict[str, str]:
     """The slots that a good offer of that intent carries."""
+    plot = staged.plot
     match intent:
         case "comparison":
-            return {"about": plot.thing, "against": plot.foil_thing}
+            return {"about": plot.thing, "against": plot.foil}
         case "translation":
             return {"about": plot.thing, "language": "English"}
         case "format_conversion":
             return {"about": plot.thing, "format": "open"}
         case _:
-            return {"about": plot.thing, "detail": plot.fact}
+            return {"about": plot.thing, "detail": plot.detail}

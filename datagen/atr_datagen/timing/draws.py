@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import exp, log
 from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def stream_of_chance(*purpose: object) -> Random:
@@ -23,6 +27,12 @@ def geometric(random: Random, mean: float) -> int:
     if mean <= 1:
         return 1
     return 1 + int(log(1 - random.random()) / log(1 - 1 / mean))
+
+
+def in_turn(random: Random, choices: Sequence[T]) -> Iterator[T]:
+    """One after the other in random order, without end: none comes again before all have come."""
+    while choices:
+        yield from random.sample(choices, len(choices))
 
 
 def keyed(salt: str, *key: object) -> float:

@@ -46,11 +46,11 @@ def decide(base: Base, settings: Settings, lexicon: Lexicon) -> UserSet:
     help_events = [
         event
         for need, moments in zip(needs, laid, strict=True)
-        for event in render_episode(base, lexicon, settings, need, moments)
+        for event in render_episode(base, settings, need, moments)
     ]
     events = sorted([*base.events, *help_events], key=lambda event: (event.t_release, event.event_id))
     stream = Stream(header=_header(base, settings, events, found.follow), events=tuple(events))
-    habits = Faces(settings, lexicon, base.user_id).habits()
+    habits = Faces(settings, lexicon, base.user_id).habits(base.kinds)
     secret = settings.split == "private"
     header = GoldHeader(
         user_id=base.user_id,
@@ -80,7 +80,7 @@ def _header(base: Base, settings: Settings, events: list[WorkEvent], follow: flo
             kind="generated",
             split=settings.split,
             seed=settings.seed,
-            parameters=settings.parameters | {"follow": round(follow, 4)},
+            parameters=settings.parameters | {"job": base.walk.chronicle.job, "follow": round(follow, 4)},
         ),
         burstiness=measured,
         sittings=cut_sittings(base, settings),

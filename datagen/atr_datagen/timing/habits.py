@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from atr_data.timing.gold import Habit
 from atr_data.timing.intents import Intent
+from atr_datagen.timing.chronicle import Kind
 from atr_datagen.timing.draws import keyed
-from atr_datagen.timing.lexicon import Kind, Lexicon
+from atr_datagen.timing.lexicon import Lexicon
 from atr_datagen.timing.settings import Settings
 
 
@@ -36,11 +38,11 @@ class Faces:
     def intent(self, kind: Kind) -> Intent:
         return kind.intents[int(keyed(self.settings.salt, self.user_id, kind.name, "intent") * 3)]
 
-    def habits(self) -> list[Habit]:
+    def habits(self, kinds: Iterable[Kind]) -> list[Habit]:
         """As gold records: one per kind, two where the face changes."""
         days = self.settings.days
         found: list[Habit] = []
-        for kind in self.lexicon.kinds:
+        for kind in kinds:
             before, after = self.face(kind, 1), self.face(kind, days)
             change = self.settings.change_day
             periods = [(before, 1, days)]

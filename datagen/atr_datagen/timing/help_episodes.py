@@ -6,14 +6,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from random import Random
+from itertools import chain
 
 from atr_data.timing.events import WorkEvent
 from atr_data.timing.gold import Need
 from atr_datagen.timing.base import Base
 from atr_datagen.timing.clock import FIRST_DAY
-from atr_datagen.timing.draws import geometric, lognormal, opaque, stream_of_chance
-from atr_datagen.timing.lexicon import Lexicon
+from atr_datagen.timing.draws import geometric, in_turn, lognormal, opaque, stream_of_chance
 from atr_datagen.timing.settings import Settings
 
 LONGEST = 60
@@ -85,26 +84,18 @@ def _episode(
     return sorted({float(round(moment)) for moment in found})
 
 
-def render_episode(
-    base: Base, lexicon: Lexicon, settings: Settings, need: Need, moments: Sequence[float]
-) -> list[WorkEvent]:
-    """The first event asks the need's own query, the others follow it up."""
+def render_episode(base: Base, settings: Settings, need: Need, moments: Sequence[float]) -> list[WorkEvent]:
+    """The first event asks the need's own query, the others follow it up: first with what belongs to the
+    scene, then with what fits after any answer."""
     random = stream_of_chance("follow-up", settings.salt, need.need_id)
-    words = {"obj": need.slots.get("about", "it"), "fact": need.slots.get("detail", "that part")}
-    asked = [question.format(**words) for question in lexicon.queries["follow_up"]]
-    queries = [need.query or "", *_follow_ups(random, asked, len(moments) - 1)]
+    staged = base.staged.get(need.scene_id or "")
+    general = in_turn(random, base.walk.chronicle.follow)
+    later = (base.walk.said(question, base.day_at(need.t_onset)) for question in general)
+    queries = chain([need.query or ""], staged.plot.more if staged else (), later)
     return [
         _ask(base, settings, need, number, at, query)
-        for number, (at, query) in enumerate(zip(moments, queries, strict=True))
+        for number, (at, query) in enumerate(zip(moments, queries, strict=False))
     ]
-
-
-def _follow_ups(random: Random, questions: Sequence[str], number: int) -> list[str]:
-    """None comes twice before all have come once."""
-    found: list[str] = []
-    while len(found) < number:
-        found.extend(random.sample(questions, min(len(questions), number - len(found))))
-    return found
 
 
 def _ask(base: Base, settings: Settings, need: Need, number: int, at: float, query: str) -> WorkEvent:

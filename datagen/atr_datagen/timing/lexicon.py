@@ -1,89 +1,81 @@
-"""The words of a set: how attribute values are put, what kinds of scenes there are, what users ask.
+"""The words of a set: how attribute values are put, what kinds of scenes there are, and the chronicles.
 
-A lexicon is a folder of text files with `[name]` sections, one wording a line. The published one lies beside
-this module; a private set takes one that was never published.
+A lexicon is a folder of text files with `[name]` sections, one wording a line, and a folder of chronicles.
+The published one lies beside this module; a private set takes one that was never published, with the
+published chronicles unless it has its own: these tell where scenes lie, and no value of any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 from atr_data.reading import read_text
-from atr_data.timing.events import AppCategory
 from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
-from atr_datagen.timing.blanks import FACT, QUERY, SCENE, THREAD, check_blanks, check_work
+from atr_datagen.timing.chronicle import Chronicle, Kind
+from atr_datagen.timing.read_chronicle import read_chronicle
 from atr_datagen.timing.settings import PUBLIC_SALT
-from atr_datagen.timing.threads import Thread, read_threads
 
 PUBLIC_LEXICON = Path(__file__).with_name("lexicon")
 SHORTEST_SALT = 16
 MIN_WORDINGS, MIN_KINDS, VALUES, INTENTS_PER_KIND = 24, 12, 3, 3
-_WHOLE_FILES = ("kinds", "queries", "threads", "work")
+_CHRONICLES = "chronicles"
+_WHOLE_FILES = ("kinds", "injections")
 
 Sections = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of scene: two attributes, three intents, and the sentences that tell of it, `sayings` of what
-    somebody does, `tellings` of what people write to each other or note down."""
-
-    name: str
-    attributes: tuple[str, ...]
-    intents: tuple[Intent, ...]
-    nouns: tuple[str, ...]
-    facts: tuple[str, ...]
-    sayings: tuple[str, ...]
-    tellings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Lexicon:
-    """`wordings` goes from attribute and value to at least 24 ways of putting it."""
+    """`wordings` goes from attribute and value to at least 24 ways of putting it. `injections` are titles
+    that tell the agent what to do."""
 
     wordings: Mapping[str, Sections]
-    kinds: tuple[Kind, ...]
-    queries: Sections
-    work: Sections
-    threads: tuple[Thread, ...]
+    kinds: Mapping[str, Kind]
+    injections: tuple[str, ...]
+    chronicles: tuple[Chronicle, ...]
 
     def pairs(self, kind: Kind) -> list[tuple[str, str]]:
         """The six (attribute, value) pairs of a kind, in a fixed order."""
         return [(name, value) for name in kind.attributes for value in sorted(self.wordings[name])]
 
 
+def lexicon_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files of words and the chronicles that go with them, in order."""
+    own = sorted((folder / _CHRONICLES).glob("*.txt"))
+    return sorted(folder.glob("*.txt")), own or sorted((PUBLIC_LEXICON / _CHRONICLES).glob("*.txt"))
+
+
 def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
-    """Raises TimingError `bad_config` naming the file and the section that falls short."""
+    """Raises TimingError `bad_config` naming the file and the section or line that falls short."""
+    words = load_words(folder)
+    _, files = lexicon_files(folder)
+    return replace(words, chronicles=tuple(read_chronicle(path, words.kinds) for path in files))
+
+
+def load_words(folder: Path = PUBLIC_LEXICON) -> Lexicon:
+    """A lexicon without its chronicles."""
     if not folder.is_dir():
         raise TimingError("bad_config", "no such lexicon folder", path=folder)
-    files = {path.stem: _sections(path) for path in sorted(folder.glob("*.txt"))}
+    files = {path.stem: _sections(path) for path in lexicon_files(folder)[0]}
     for name in _WHOLE_FILES:
         if name not in files:
             raise TimingError("bad_config", f"the lexicon has no {name}.txt", path=folder)
     wordings = {name: sections for name, sections in files.items() if name not in _WHOLE_FILES}
     for name, sections in wordings.items():
         _check_wordings(folder / f"{name}.txt", sections)
-    kinds = tuple(_kind(folder, name, lines, wordings) for name, lines in files["kinds"].items())
+    kinds = {name: _kind(folder, name, lines, wordings) for name, lines in files["kinds"].items()}
     if len(kinds) < MIN_KINDS:
         raise TimingError(
             "bad_config", f"{len(kinds)} kinds, at least {MIN_KINDS}", path=folder / "kinds.txt"
         )
-    wanted = [f"{name}{part}" for name in get_args(AppCategory) for part in ("", " says", " looks")]
-    for section in (*wanted, "things", "projects", "topics", "injections"):
-        if not files["work"].get(section):
-            raise TimingError("bad_config", f"no [{section}]", path=folder / "work.txt")
-    check_work(folder / "work.txt", files["work"])
-    for section in (*INTENTS, "follow_up"):
-        if not files["queries"].get(section):
-            raise TimingError("bad_config", f"no queries for {section}", path=folder / "queries.txt")
-        check_blanks(folder / "queries.txt", section, files["queries"][section], QUERY)
-    for section, lines in files["threads"].items():
-        check_blanks(folder / "threads.txt", section, lines, THREAD)
-    return Lexicon(wordings, kinds, files["queries"], files["work"], read_threads(files["threads"]))
+    injections = tuple(line for lines in files["injections"].values() for line in lines)
+    if not injections:
+        raise TimingError("bad_config", "no titles", path=folder / "injections.txt")
+    return Lexicon(wordings, kinds, injections, ())
 
 
 def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
@@ -94,7 +86,7 @@ def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
             "bad_config",
             f"a private set needs a salt of at least {SHORTEST_SALT} characters that was never published",
         )
-    public = {_plain(line) for line in _all_wordings(load_lexicon())}
+    public = {_plain(line) for line in _all_wordings(load_words())}
     for line in _all_wordings(lexicon):
         if _plain(line) in public:
             raise TimingError(
@@ -121,33 +113,14 @@ def _check_wordings(path: Path, sections: Sections) -> None:
 
 
 def _kind(folder: Path, name: str, lines: tuple[str, ...], wordings: Mapping[str, Sections]) -> Kind:
-    fields: dict[str, list[str]] = {}
-    for line in lines:
-        key, _, rest = line.partition(":")
-        fields.setdefault(key.strip(), []).append(rest.strip())
+    fields = {key.strip(): tuple(rest.split()) for key, _, rest in (line.partition(":") for line in lines)}
     path = folder / "kinds.txt"
-    if missing := [key for key in ("dims", "intents", "noun", "fact", "say", "tell") if not fields.get(key)]:
-        raise TimingError("bad_config", f"[{name}] lacks {missing[0]}", path=path)
-    attributes, intents = tuple(fields["dims"][0].split()), tuple(fields["intents"][0].split())
-    if len(attributes) != 2 or not set(attributes) <= set(wordings):
+    attributes, intents = fields.get("dims", ()), fields.get("intents", ())
+    if len(set(attributes)) != 2 or not set(attributes) <= set(wordings):
         raise TimingError("bad_config", f"[{name}] needs two attributes that have wordings", path=path)
     if len(set(intents)) != INTENTS_PER_KIND or not set(intents) <= set(INTENTS):
         raise TimingError("bad_config", f"[{name}] needs {INTENTS_PER_KIND} known intents", path=path)
-    check_blanks(path, name, (*fields["say"], *fields["tell"]), SCENE)
-    check_blanks(path, name, fields["fact"], FACT)
-    return Kind(
-        name=name,
-        attributes=attributes,
-        intents=cast("tuple[Intent, ...]", intents),
-        nouns=_choices(fields["noun"][0]),
-        facts=_choices(fields["fact"][0]),
-        sayings=tuple(fields["say"]),
-        tellings=tuple(fields["tell"]),
-    )
-
-
-def _choices(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split("|"))
+    return Kind(name, attributes, cast("tuple[Intent, ...]", intents))
 
 
 def _sections(path: Path) -> dict[str, tuple[str, ...]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from random import Random
+from datetime import timedelta
 
 from atr_data.timing.events import WorkEvent
 from atr_data.timing.gold import Need, Scene
-from atr_data.timing.intents import INTENTS
 from atr_datagen.timing.base import Base, slots_for
-from atr_datagen.timing.clock import moment
-from atr_datagen.timing.draws import keyed, opaque, stream_of_chance
+from atr_datagen.timing.draws import in_turn, keyed, opaque, stream_of_chance
 from atr_datagen.timing.habits import Faces
 from atr_datagen.timing.lexicon import Lexicon
 from atr_datagen.timing.settings import Settings
@@ -21,21 +19,19 @@ _EARLIEST, _LATEST, _ROOM = 4.0, 60.0, 12.0
 def decide_needs(base: Base, settings: Settings, lexicon: Lexicon) -> tuple[list[Scene], list[Need]]:
     """Scenes with their needs filled in, and all needs in the order of their onsets."""
     faces = Faces(settings, lexicon, base.user_id)
-    habits = {(habit.kind, habit.last_day): habit.habit_id for habit in faces.habits()}
+    habits = {(habit.kind, habit.last_day): habit.habit_id for habit in faces.habits(base.kinds)}
     scenes: list[Scene] = []
     needs: list[Need] = []
     for scene in base.scenes:
-        plot = base.plots[scene.scene_id]
-        face = faces.face(plot.kind, scene.day)
-        holds = plot.values.get(face.attribute) == face.value
+        staged = base.staged[scene.scene_id]
+        face = faces.face(staged.kind, scene.day)
+        holds = staged.values.get(face.attribute) == face.value
         chance = settings.need_if_face if holds else settings.need_otherwise
         if keyed(settings.salt, scene.scene_id, "need") >= chance:
             scenes.append(scene)
             continue
-        last_day = min(last for kind, last in habits if kind == plot.kind.name and last >= scene.day)
-        intent = faces.intent(plot.kind)
-        random = stream_of_chance("query", settings.salt, scene.scene_id)
-        query = random.choice(lexicon.queries[intent]).format(obj=plot.thing, fact=plot.fact)
+        last_day = min(last for kind, last in habits if kind == scene.kind and last >= scene.day)
+        intent = faces.intent(staged.kind)
         need = Need(
             need_id=f"n-{opaque(settings.salt, scene.scene_id)}",
             user_id=base.user_id,
@@ -43,45 +39,42 @@ def decide_needs(base: Base, settings: Settings, lexicon: Lexicon) -> tuple[list
             t_onset=scene.t_onset,
             intent=intent,
             target=scene.target,
-            slots=slots_for(intent, plot),
-            query=query,
+            slots=slots_for(intent, staged),
+            query=staged.plot.asks[intent],
             facts=scene.helps,
             foils=scene.foils,
             scene_id=scene.scene_id,
-            habit=habits[plot.kind.name, last_day],
+            habit=habits[scene.kind, last_day],
         )
         needs.append(need)
         scenes.append(scene.model_copy(update={"need_id": need.need_id}))
-    needs.extend(_sceneless(base, settings, lexicon, len(needs)))
+    needs.extend(_sceneless(base, settings, len(needs)))
     return scenes, sorted(needs, key=lambda need: (need.t_onset, need.need_id))
 
 
-def _sceneless(base: Base, settings: Settings, lexicon: Lexicon, announced: int) -> list[Need]:
+def _sceneless(base: Base, settings: Settings, announced: int) -> list[Need]:
     """A few needs after ordinary events that lie in no scene's window."""
     wanted = announced * settings.sceneless_share / (1 - settings.sceneless_share)
     candidates = _quiet_places(base)
+    chance = stream_of_chance("loose", settings.salt, base.user_id)
+    questions = in_turn(chance, base.walk.chronicle.loose)
     found: list[Need] = []
     for event, room in candidates:
         if keyed(settings.salt, event.event_id, "sceneless") * len(candidates) >= wanted:
             continue
         random = stream_of_chance("sceneless", settings.salt, event.event_id)
-        onset = event.t_release.timestamp() + random.uniform(_EARLIEST, min(_LATEST, room - 4))
-        found.append(_unannounced(base, lexicon, random, event, onset - base.events[0].t_release.timestamp()))
+        wait = timedelta(seconds=round(random.uniform(_EARLIEST, min(_LATEST, room - 4))))
+        intent, query = next(questions)
+        found.append(
+            Need(
+                need_id=f"n-{opaque('sceneless', event.event_id)}",
+                user_id=base.user_id,
+                t_onset=event.t_release + wait,
+                intent=intent,
+                query=base.walk.said(query, base.day_at(event.t_release)),
+            )
+        )
     return found
-
-
-def _unannounced(base: Base, lexicon: Lexicon, random: Random, event: WorkEvent, offset: float) -> Need:
-    intent = random.choice(INTENTS[:-1])
-    begin = base.events[0].t_release
-    thing = f"{random.choice(base.topics)} {random.choice(random.choice(lexicon.kinds).nouns)}"
-    fact = f"part {random.randint(2, 30)}"
-    return Need(
-        need_id=f"n-{opaque('sceneless', event.event_id)}",
-        user_id=base.user_id,
-        t_onset=begin + (moment(offset) - moment(0)),
-        intent=intent,
-        query=random.choice(lexicon.queries[intent]).format(obj=thing, fact=fact),
-    )
 
 
 def _quiet_places(base: Base) -> Sequence[tuple[WorkEvent, float]]:

@@ -7,7 +7,6 @@ the key is a file apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +19,7 @@ from atr_data.reading import read_json, read_text
 from atr_data.timing.events import Stream, WorkEvent
 from atr_data.timing.faults import TimingError
 from atr_data.yaml_reading import read_yaml_text
-from atr_datagen.timing.lexicon import load_lexicon
+from atr_datagen.timing.lexicon import load_words
 
 WRITTEN = Path(__file__).with_name("written")
 """Excerpts of days that were written by hand, none of them from a template."""
@@ -28,8 +27,6 @@ WRITTEN = Path(__file__).with_name("written")
 Origin = Literal["generated", "written"]
 BOUND, READERS = 0.6, 5
 """Share of right answers at most, over so many readers."""
-
-_DRAWN = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +38,23 @@ class Sheet:
 
 
 def make_sheet(streams: Sequence[Stream], seed: int, folder: Path = WRITTEN) -> Sheet:
-    """As many generated excerpts as there are written ones, of like length, from different users' days as far
-    as there are users; `seed` chooses them. Raises TimingError `bad_config` when there is nothing to show."""
+    """As many generated excerpts as written ones, of like length, and of each job one at the most: fewer
+    when the set has fewer jobs. `seed` chooses them. Raises TimingError `bad_config` when there is nothing to
+    show."""
     random = Random(f"reading sheet|{seed}")
     written = [read_text(path).strip().splitlines() for path in sorted(folder.glob("*.txt"))]
-    if not written or not streams:
+    of_job: dict[object, list[Stream]] = {}
+    for stream in streams:
+        of_job.setdefault(stream.header.source.parameters.get("job"), []).append(stream)
+    shown = min(len(written), len(of_job))
+    if not shown:
         raise TimingError("bad_config", "a sheet needs written excerpts and a set", path=folder)
-    users = list(streams)
-    random.shuffle(users)
-    items: dict[str, tuple[Origin, list[str]]] = {_code(lines): ("written", lines) for lines in written}
-    shown: set[str] = set()
-    for number, like in enumerate(written):
-        lines = _excerpt(random, users[number % len(users)], len(like), shown)
-        shown |= {_saying(line) for line in lines}
-        items[_code(lines)] = ("generated", lines)
+    jobs = [random.choice(users) for users in random.sample(list(of_job.values()), shown)]
+    planted = load_words().injections
+    items: dict[str, tuple[Origin, list[str]]] = {}
+    for like, stream in zip(random.sample(written, shown), jobs, strict=True):
+        lines = _excerpt(random, stream, len(like), planted)
+        items |= {_code(like): ("written", like), _code(lines): ("generated", lines)}
     parts = [INSTRUCTIONS]
     parts.extend("\n".join([f"[{code}]", *items[code][1]]) for code in sorted(items))
     return Sheet("\n\n".join(parts) + "\n", {code: items[code][0] for code in sorted(items)})
@@ -76,11 +76,9 @@ Answer in a YAML file of this form, one line for each item, `generated` or `writ
     "0a1b2c": generated"""
 
 
-def _excerpt(random: Random, stream: Stream, length: int, shown: AbstractSet[str]) -> list[str]:
-    """A stretch of ordinary events of one day that have something to say; of a few drawn, the one that shares
-    least with what is shown already: a day is to be judged by itself, and users share a lexicon. Planted
-    instructions to the agent are left out."""
-    planted = tuple(load_lexicon().work["injections"])
+def _excerpt(random: Random, stream: Stream, length: int, planted: tuple[str, ...]) -> list[str]:
+    """A stretch of ordinary events of one day that have something to say. Titles that were planted are left
+    out."""
     told = [
         event
         for event in stream.events
@@ -89,20 +87,11 @@ def _excerpt(random: Random, stream: Stream, length: int, shown: AbstractSet[str
     starts = [n for n in range(len(told) - length) if _same_day(told[n], told[n + length - 1])]
     if not starts:
         raise TimingError("bad_config", f"no day of {stream.header.user_id} has {length} events")
-    drawn = [
-        [
-            f"{event.t_release:%H:%M:%S} | {event.app} | {event.window_title} | {event.summary}"
-            for event in told[first : first + length]
-        ]
-        for first in random.sample(starts, min(_DRAWN, len(starts)))
+    first = random.choice(starts)
+    return [
+        f"{event.t_release:%H:%M:%S} | {event.app} | {event.window_title} | {event.summary}"
+        for event in told[first : first + length]
     ]
-    return min(drawn, key=lambda lines: sum(_saying(line) in shown for line in lines))
-
-
-def _saying(line: str) -> str:
-    """What a line says without names and numbers."""
-    words = line.rpartition(" | ")[2].split()
-    return " ".join(word for word in words if word.islower() and word.isalpha())
 
 
 def _same_day(one: WorkEvent, other: WorkEvent) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Literal
 
 from atr_data.timing.faults import TimingError
@@ -28,12 +27,10 @@ class Settings:
     history_days: int = 16
     change_day: int = 9
     process: Process = "calendar"
-    active_hours: float = 4.4
     target_b: float = 0.787
     tolerance: float = 0.02
     calibrate: bool = True
     follow: float = 8.0
-    scene_share: float = 0.72
     need_if_face: float = 0.85
     need_otherwise: float = 0.05
     change_share: float = 0.4
@@ -55,7 +52,7 @@ def check_settings(settings: Settings) -> None:
     """Raises TimingError `bad_config` for what no stream can be made of."""
     shares = {
         name: getattr(settings, name)
-        for name in ("scene_share", "need_if_face", "need_otherwise", "change_share", "sceneless_share")
+        for name in ("need_if_face", "need_otherwise", "change_share", "sceneless_share")
     } | {"back_to_work": settings.back_to_work}
     for name, share in shares.items():
         if not 0 <= share <= 1:
@@ -74,8 +71,6 @@ def check_settings(settings: Settings) -> None:
         _refuse(f"change_day is {settings.change_day}, must be at least 2")
     if not -1 < settings.target_b < 1:
         _refuse(f"target_b is {settings.target_b}, must lie between -1 and 1")
-    if not (isfinite(settings.active_hours) and 0 < settings.active_hours <= 12):
-        _refuse(f"active_hours is {settings.active_hours}, must be above 0 and at most 12")
     if not 1 <= settings.follow <= 60:
         _refuse(f"follow is {settings.follow}, must lie in 1..60")
     if settings.sitting_decisions < 40:

@@ -1,7 +1,8 @@
-"""Applications, and how each puts a window's title. Roles set how often each kind is used."""
+"""Applications: how each puts a window's title, and what a title says is in focus."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
@@ -18,38 +19,30 @@ _APPS: dict[AppCategory, tuple[str, ...]] = {
     "mail": ("Postkey", "Letterbird"),
     "chat": ("Parley", "Huddlebox"),
     "meeting": ("Roundroom", "Facet Call"),
-    "other": ("Minder", "Corkboard", "Daybook"),
 }
 ASSISTANTS = ("Quillo", "Sage Corner", "Mentant")
-_ENDINGS: dict[AppCategory, tuple[str, ...]] = {
-    "ide": ("py", "ts", "toml"),
-    "office": ("odt", "ods", "csv"),
-    "reader": ("pdf", "odt"),
-}
-_OPEN_AS: dict[AppCategory, tuple[str, ...]] = {
-    "ide": ("md", "txt"),
-    "office": ("odt", "ods"),
-    "reader": ("pdf",),
-}
 
-_SHARES: dict[str, dict[AppCategory, int]] = {
-    "developer": {"browser": 20, "ide": 30, "terminal": 14, "office": 5, "reader": 4, "files": 5, "mail": 8},
-    "case_worker": {"browser": 18, "office": 30, "reader": 12, "files": 9, "mail": 20, "chat": 6},
-    "researcher": {"browser": 24, "ide": 8, "terminal": 5, "office": 20, "reader": 24, "files": 6, "mail": 9},
-    "planner": {"browser": 16, "office": 26, "reader": 6, "files": 7, "mail": 22, "chat": 14},
-    "designer": {"browser": 24, "ide": 6, "office": 24, "reader": 8, "files": 14, "mail": 12, "chat": 10},
-    "editor": {"browser": 20, "office": 34, "reader": 18, "files": 6, "mail": 14, "chat": 7},
+_UNSAVED = "● "
+_PAGES = re.compile(r" \((\d+) of (\d+)\)$")
+_GRAMMAR: dict[AppCategory, tuple[re.Pattern[str], str]] = {
+    "reader": (_PAGES, "a reader's title ends with (PAGE of PAGES)"),
+    "ide": (re.compile(r".+ – .+"), "an ide's title is '[● ]FILE – FOLDER', with an en dash"),
+    "terminal": (re.compile(r"^[~/]"), "a terminal's title is a folder: ~/NAME"),
+    "browser": (re.compile(r".+ - .+"), "a browser's title is 'PAGE - SITE'"),
+    "office": (
+        re.compile(r"\.[a-z]{2,4}( \*)?$"),
+        "an office title is a file with its ending, ' *' when unsaved",
+    ),
+    "chat": (
+        re.compile(r"^#[\w-]+$|^[^\W\d_]\w+ \w"),
+        "a chat's title is '#channel' or a person's full name",
+    ),
 }
-ROLES = tuple(_SHARES)
-_STAYS = 0.4
-"""How often the next event is in the same application."""
-
-_ALWAYS: dict[AppCategory, int] = {"chat": 8, "other": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """One user's applications and how often each kind is in front."""
+    """One user's applications."""
 
     role: str
     apps: Mapping[AppCategory, str]
@@ -57,66 +50,22 @@ class Desk:
     login: str
     host: str
 
-    @property
-    def shares(self) -> Mapping[AppCategory, int]:
-        """How often each kind of application is turned to, in parts of no fixed sum."""
-        return _ALWAYS | _SHARES[self.role]
-
-    def categories(self, random: Random, number: int) -> list[AppCategory]:
-        """Of so many events in a row, whatever they are about: drawn from the role's shares, and often the
-        same for a while."""
-        shares = self.shares
-        found: list[AppCategory] = []
-        while len(found) < number:
-            if found and random.random() < _STAYS:
-                found.append(found[-1])
-            else:
-                found.append(random.choices(list(shares), list(shares.values()))[0])
-        return found
-
-    def title(self, random: Random, category: AppCategory, about: About) -> str:
-        """The title of a window of that kind."""
-        app = self.apps[category]
+    def window(self, category: AppCategory, title: str) -> tuple[str, str]:
+        """The application and the title of a window that shows what a chronicle calls `title`."""
+        app = self.apps.get(category, title)  # a small tool is called what it is
         match category:
             case "browser":
-                return f"{about.subject} - {about.place} — {app}"
-            case "ide":
-                mark = random.choice(("", "● "))
-                return f"{mark}{about.file} – {about.project} – {app}"
+                return app, f"{title} — {app}"
+            case "ide" | "meeting":
+                return app, f"{title} – {app}"
             case "terminal":
-                return f"{self.login}@{self.host}: ~/{about.folder}"
-            case "office":
-                return f"{about.file}{random.choice(('', ' *'))} - {app}"
-            case "reader":
-                stem = about.file.rpartition(".")[0]
-                last = 8 + sum(place * letter for place, letter in enumerate(stem.encode())) % 130
-                page = min(last, 1 + int(random.expovariate(1 / 9)))
-                return f"{about.file} ({page} of {last}) - {app}"
-            case "files":
-                return f"{about.folder} - {app}"
-            case "mail":
-                box = f"Inbox ({random.randint(0, 28)})"
-                return random.choice(
-                    (f"Re: {about.subject} - {app}", f"{about.subject} - {app}", f"{box} - {app}")
-                )
+                return app, f"{self.login}@{self.host}: {title}"
             case "chat":
-                return random.choice((f"#{about.folder} | {app}", f"{about.person} | {app}"))
-            case "meeting":
-                return f"{about.subject} – {app}"
+                return app, f"{title} | {app}"
             case "other":
-                return app
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a window shows."""
-
-    subject: str
-    file: str
-    folder: str
-    project: str
-    place: str
-    person: str
+                return app, title
+            case "office" | "reader" | "files" | "mail":
+                return app, f"{title} - {app}"
 
 
 def furnish(random: Random, role: str, login: str) -> Desk:
@@ -126,21 +75,29 @@ def furnish(random: Random, role: str, login: str) -> Desk:
     return Desk(role, apps, random.choice(ASSISTANTS), login, host)
 
 
-def suits(category: AppCategory, file: str) -> bool:
-    """Whether a window of that kind would have the file open."""
-    endings = _ENDINGS.get(category)
-    return endings is None or file.rpartition(".")[2] in endings
+def in_focus(category: AppCategory, title: str) -> str | None:
+    """The file, folder or page that a window has in front."""
+    title = title.removeprefix(_UNSAVED).removesuffix(" *")
+    match category:
+        case "ide":
+            return title.split(" – ")[0]
+        case "reader":
+            return _PAGES.sub("", title)
+        case "office" | "files":
+            return title
+        case "browser":
+            return title.split(" - ")[0]
+        case _:
+            return None
 
 
-def ending_in(category: AppCategory, stem: str) -> str:
-    """The ending of a file as a window of that kind has it open."""
-    choices = _OPEN_AS.get(category, ("odt", "pdf"))
-    return choices[sum(stem.encode()) % len(choices)]
+def pages(title: str) -> tuple[int, int] | None:
+    """The page that a reader shows and the number of them."""
+    found = _PAGES.search(title)
+    return (int(found[1]), int(found[2])) if found else None
 
 
-def ending(stem: str) -> str:
-    """The ending of a file, always the same for one stem."""
-    parts = "view store parser layout check"
-    code = any(part in stem.split("_") for part in parts.split())
-    choices = ("py", "ts", "toml") if code else ("odt", "ods", "pdf", "odt", "csv")
-    return choices[sum(stem.encode()) % len(choices)]
+def title_fault(category: AppCategory, title: str) -> str | None:
+    """What is wrong with a title in a chronicle."""
+    pattern, rule = _GRAMMAR.get(category, (re.compile("."), "no title"))
+    return None if pattern.search(title) else rule

@@ -12,25 +12,30 @@ from click.testing import CliRunner
 
 from atr_client.cli.timing_commands import timing
 from atr_data.errors import DataError
-from atr_datagen.timing.reading_sheet import WRITTEN, DayReading, Origin, make_sheet, shares_right
+from atr_datagen.timing.lexicon import load_lexicon
+from atr_datagen.timing.reading_sheet import DayReading, Origin, make_sheet, shares_right
 from tests.support.timing_sets import generated, saved_set
 
 STREAMS = [user.stream for user in generated(2)]
 ITEM = re.compile(r"\[([0-9a-f]{6})\]\n((?:\d\d:\d\d:\d\d \| [^|]+ \| .+ \| .+\n)+)")
 
 
-def test_a_sheet_shows_both_kinds_alike_and_tells_nothing() -> None:
-    made = make_sheet(STREAMS, 0)
-    written = len(list(WRITTEN.glob("*.txt")))
-    assert Counter(made.key.values()) == {"generated": written, "written": written}
+def test_a_sheet_shows_as_many_of_both_kinds_and_no_job_twice() -> None:
+    made = make_sheet([*STREAMS, *STREAMS], 0)
+    jobs = len({stream.header.source.parameters["job"] for stream in STREAMS})
+    assert Counter(made.key.values()) == {"generated": jobs, "written": jobs}
     items = ITEM.findall(made.text)
     assert [code for code, _ in items] == sorted(made.key)
     assert all(len(lines.splitlines()) > 10 for _, lines in items)
     assert "u000" not in made.text
-    assert make_sheet(STREAMS, 0) == made
-    assert make_sheet(STREAMS, 1).key.keys() & made.key.keys() == {
-        code for code, origin in made.key.items() if origin == "written"
-    }
+    assert make_sheet([*STREAMS, *STREAMS], 0) == made
+    assert make_sheet([*STREAMS, *STREAMS], 1) != made
+
+
+def test_a_sheet_leaves_out_self_help_and_planted_titles() -> None:
+    shown = "".join(make_sheet(STREAMS, seed).text for seed in range(40))
+    assert "asks the assistant" not in shown
+    assert not any(title in shown for title in load_lexicon().injections)
 
 
 def test_readers_are_scored_over_all_items_and_by_kind() -> None:
