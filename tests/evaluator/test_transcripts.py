@@ -71,7 +71,7 @@ def test_of_several_attempts_the_one_that_ended_last_counts() -> None:
 
 
 SHOWN = episode([action(arguments={"a": 1, "b": 2}, compare=["a"]), action("list_files")], learning=1)
-LOSS: Loss = {"session_id": "ts_0", "loss_class": "misapplied", "sprayed": False}
+LOSS: Loss = {"session_id": "ts_0", "loss_class": "misapplied", "rule_readable": True, "sprayed": False}
 
 
 def test_a_test_is_shown_with_what_was_expected_and_what_was_done() -> None:
