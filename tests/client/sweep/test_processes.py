@@ -139,7 +139,7 @@ def test_a_request_to_stop_reaches_every_process_and_the_same_command_goes_on(tm
 @pytest.mark.parametrize("kind", ["file", "s3"])
 def test_two_processes_and_an_address_for_the_results(tmp_path: Path, kind: str) -> None:
     """An address of a folder is a folder; with a store one process plays, and says so."""
-    episodes = short_quickstart(tmp_path / "episodes", learning=1, tests=slice(0, 2))
+    episodes = short_quickstart(tmp_path / "episodes", learning=0, tests=slice(0, 1))
     chosen = {"models": ["offline/naive"], "variants": ["atr", "default"], "limits": {"cells": 2}}
     command = ["run", "--config", write_config(tmp_path, **chosen), "--episodes", episodes, "--no-progress"]
     assert run_cli(*command, "--outputs", tmp_path / "here").exit_code == 0

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -16,7 +17,7 @@ import pytest
 
 from atr_data.timing import TimingError
 from atr_data.timing.set_folder import load_set
-from atr_datagen.timing.base import compile_base
+from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.cast import words_of
 from atr_datagen.timing.chronicle import DAY_MARK
 from atr_datagen.timing.clock import midnight, working_days
@@ -33,6 +34,12 @@ JOBS = [chronicle.job for chronicle in LEXICON.chronicles]
 ALLOTMENTS = Path(__file__).with_name("allotments.txt")
 
 
+@cache
+def base_of(number: int) -> Base:
+    """What the published lexicon's `number`-th user does before any habit is drawn."""
+    return compile_base(Settings(), LEXICON, number)
+
+
 def test_equal_settings_give_equal_bytes(tmp_path: Path) -> None:
     settings = Settings(split="lite")
     for folder in ("a", "b"):
@@ -43,7 +50,7 @@ def test_equal_settings_give_equal_bytes(tmp_path: Path) -> None:
 
 
 def test_users_differ_in_job_until_all_jobs_have_come() -> None:
-    jobs = [compile_base(Settings(), LEXICON, number).walk.chronicle.job for number in range(len(JOBS) + 2)]
+    jobs = [base_of(number).walk.chronicle.job for number in range(len(JOBS) + 2)]
     assert sorted(jobs[: len(JOBS)]) == sorted(JOBS)
     assert jobs[len(JOBS) :] == jobs[:2]
     header = generated(1)[0].stream.header
@@ -52,7 +59,7 @@ def test_users_differ_in_job_until_all_jobs_have_come() -> None:
 
 
 def test_a_chronicle_is_played_whole_in_order_and_in_a_circle() -> None:
-    base = compile_base(Settings(), LEXICON, 0)
+    base = base_of(0)
     days = base.walk.chronicle.days
     shown: dict[int, list[str]] = {}
     for day, (first, last) in zip(base.days, base.blocks, strict=True):
@@ -65,7 +72,7 @@ def test_a_chronicle_is_played_whole_in_order_and_in_a_circle() -> None:
 
 
 def test_colleagues_stay_and_those_outside_change_with_each_pass() -> None:
-    base = compile_base(Settings(), LEXICON, 0)
+    base = base_of(0)
     chronicle = base.walk.chronicle
     passes = base.walk.names
     assert len(passes) >= 5
@@ -86,7 +93,7 @@ def test_a_weekday_is_that_of_the_calendar() -> None:
     """What the chronicle calls `{0}` alone in a text, the stream calls by the day on which it happens."""
     found = 0
     for number in range(len(JOBS)):
-        base = compile_base(Settings(), LEXICON, number)
+        base = base_of(number)
         for day, (first, last) in zip(base.days, base.blocks, strict=True):
             said = " ".join(f"{event.summary} {event.screen_text}" for event in base.events[first:last])
             assert not DAY_MARK.search(said)
@@ -101,7 +108,7 @@ def test_a_weekday_is_that_of_the_calendar() -> None:
 
 def test_no_block_ends_within_a_scene() -> None:
     for number in range(3):
-        base = compile_base(Settings(), LEXICON, number)
+        base = base_of(number)
         block = {e.event_id: n for n, (a, b) in enumerate(base.blocks) for e in base.events[a:b]}
         assert all(len({block[name] for name in scene.event_ids}) == 1 for scene in base.scenes)
         assert all(b - a <= 40 for a, b in base.blocks)
@@ -211,7 +218,7 @@ def test_application_category_tells_nothing_of_the_intent() -> None:
     many times, is hardly better than the best guess without it."""
     told: dict[str, Counter[tuple[str, str]]] = {}
     for number in range(len(JOBS)):
-        base = compile_base(Settings(), LEXICON, number)
+        base = base_of(number)
         category = {event.event_id: event.app_category for event in base.events}
         cues = {scene.scene_id: category[scene.event_ids[-1]] for scene in base.scenes}
         for salt in range(12):
@@ -252,7 +259,7 @@ def test_the_halves_of_a_value_share_no_word() -> None:
 
 
 def test_a_scene_states_its_two_values_in_the_words_of_its_day() -> None:
-    base = compile_base(Settings(), LEXICON, 0)
+    base = base_of(0)
     text = {e.event_id: f"{e.summary} {e.screen_text}".casefold() for e in base.events}
     for scene in base.scenes:
         said = "\n".join(text[name] for name in scene.event_ids)
