@@ -81,18 +81,19 @@ def read_bytes(path: StrPath, *, limit: int = MAX_BYTES) -> bytes:
     """The content of a regular file. Raises Unreadable."""
     descriptor, size = _opened(path)
     parts: list[bytes] = []
+    length, wanted = 0, min(size, limit) + 1
     try:
-        wanted = min(size, limit) + 1
         while part := os.read(descriptor, wanted):
             parts.append(part)
-            if sum(map(len, parts)) > limit:
-                break
+            length += len(part)
+            if length == size or length > limit:
+                break  # more was asked for than the size: this is all, or too much
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}", path=Path(path)) from error
     finally:
         os.close(descriptor)
     content = parts[0] if len(parts) == 1 else b"".join(parts)
-    if len(content) > limit:
+    if length > limit:
         raise Unreadable(f"is larger than {limit:,} bytes", path=Path(path))
     return content
 

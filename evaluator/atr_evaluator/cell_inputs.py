@@ -12,6 +12,7 @@ from atr_data.episode import Episode
 from atr_data.errors import DataError
 from atr_data.json_text import episode_json
 from atr_data.reading import StrPath, read_bytes
+from atr_data.shared_memory import SharedMemory
 from atr_data.skimming import skim_trajectory
 from atr_data.trajectory import Trajectory
 
@@ -41,12 +42,13 @@ class InputsDigest:
 
 
 class ReadTrajectories:
-    """The trajectories of a cell that can be parsed, by the name of their file; the others are told in
-    `errors`. Raises DataError when there is no folder of them."""
+    """The trajectories of a cell that can be parsed, by the name of their file, without the memory text in
+    their prompts; the others are told in `errors`. Raises DataError when there is no folder of them."""
 
     def __init__(self, cell_dir: Path, digest: InputsDigest | None) -> None:
         self.parsed: dict[str, Trajectory] = {}
         self.errors: list[dict[str, str]] = []
+        self._memory = SharedMemory()
         for file in trajectory_files(cell_dir):
             self._read(file, digest)
 
@@ -54,7 +56,7 @@ class ReadTrajectories:
         content = b""
         try:
             content = read_bytes(file.path)
-            self.parsed[file.name.removesuffix(".json")] = skim_trajectory(file.path, content)
+            self.parsed[file.name.removesuffix(".json")] = skim_trajectory(file.path, content, self._memory)
         except DataError as error:
             logger.warning("%s is skipped: %s", file.path, error.reason)
             reason = f"{error.key}: {error.reason}" if error.key else error.reason

@@ -43,12 +43,11 @@ def _batches_of_messages(messages: Sequence[Message]) -> list[Batch]:
     batches: list[Batch] = []
     answers: dict[str | None, bool | None] = {}
     for message in reversed(messages):
-        if message.role == "tool":
-            answers[message.tool_call_id] = None if message.tool_error is None else not message.tool_error
-        elif message.role == "assistant" and message.tool_calls:
-            batches.append(
-                [Call(call.id, call.name, call.sent, answers.get(call.id)) for call in message.tool_calls]
-            )
+        if (role := message.role) == "tool":
+            failed = message.tool_error
+            answers[message.tool_call_id] = None if failed is None else not failed
+        elif role == "assistant" and (calls := message.tool_calls):
+            batches.append([Call(call.id, call.name, call.sent, answers.get(call.id)) for call in calls])
             answers = {}
     return batches[::-1]
 

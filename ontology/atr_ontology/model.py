@@ -140,8 +140,19 @@ class Ontology:
 
     def object_parameters(self, domain: str) -> frozenset[str]:
         """The parameters of a domain's tools that take the ids of a session's objects."""
-        types = self.objects(domain).values()
-        return frozenset(name for kind in types for name in (*kind.parameters, kind.link) if name)
+        return self._object_parameters.get(domain, frozenset())
+
+    @cached_property
+    def _object_parameters(self) -> Mapping[str, frozenset[str]]:
+        return {
+            name: frozenset(
+                parameter
+                for kind in domain.objects.values()
+                for parameter in (*kind.parameters, kind.link)
+                if parameter
+            )
+            for name, domain in self.domains.items()
+        }
 
     @cached_property
     def link_prefixes(self) -> Mapping[str, str]:

@@ -44,6 +44,9 @@ def print_line(console: Console, line: str, *, style: str = "", indent: str = ""
 
 def _parts(console: Console, table: Table) -> Iterator[Table]:
     first, *others = table.columns
+    if _fits(console, whole := _table(table, table.columns)):
+        yield whole
+        return
     chosen: list[Column] = []
     for column in others:
         if chosen and not _fits(console, _table(table, [first, *chosen, column])):

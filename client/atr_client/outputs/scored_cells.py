@@ -14,7 +14,7 @@ from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import MANIFEST_VERSION, read_manifest
 from atr_client.outputs.rows import aborted_row, made_calls
 from atr_client.outputs.stored_cells import CellRecord, all_cells, episode_of
-from atr_client.outputs.user_line import described_user
+from atr_client.outputs.user_line import UNKNOWN_USER, described_user
 from atr_data import DataError
 from atr_data.reading import read_json
 from atr_evaluator import SCORER_VERSION, evaluate_cell
@@ -52,14 +52,19 @@ def read_cell(folder: CellFolder, episodes: Path | None = None) -> ScoredCell:
     """The cell as it lies on disk now."""
     manifest = read_manifest(folder.manifest) or {}
     document, problem = _score(folder, CellRecord.model_validate(manifest), manifest, episodes)
-    return scored_cell(folder, document, problem)
+    return scored_cell(folder, document, problem, manifest=manifest)
 
 
 def scored_cell(
-    folder: CellFolder, document: Mapping[str, Any] | None, problem: str | None = None
+    folder: CellFolder,
+    document: Mapping[str, Any] | None,
+    problem: str | None = None,
+    *,
+    manifest: Mapping[str, Any] | None = None,
 ) -> ScoredCell:
-    """A cell with the score that it has, in the setting that its manifest tells."""
-    manifest = read_manifest(folder.manifest) or {}
+    """A cell with the score that it has, in the setting that its manifest tells, which is read unless it is
+    given."""
+    manifest = (read_manifest(folder.manifest) or {}) if manifest is None else manifest
     record, row = CellRecord.model_validate(manifest), _done(folder)
     dataset = (document or {}).get("dataset") or "unknown"
     if record.shuffle_references is not None:
@@ -135,7 +140,7 @@ def _done(folder: CellFolder) -> Mapping[str, Any]:
 def _user(manifest: Mapping[str, Any]) -> str:
     user = manifest.get("user_sim")
     told = cast(dict[str, Any], user) if isinstance(user, dict) else {}
-    return described_user(told) if told else "unknown"
+    return described_user(told) if told else UNKNOWN_USER
 
 
 def _refuse_twins(cells: Sequence[ScoredCell]) -> None:
