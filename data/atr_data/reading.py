@@ -11,7 +11,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeVar, cast
 
@@ -178,14 +178,15 @@ def _decoded(content: bytes, path: Path) -> str:
 
 def _parsed(text: str, path: Path) -> Any:
     """A fast reader takes what is sound; what it refuses goes to one that can say what is wrong."""
+    written = text.encode()
     try:
-        data = msgspec.json.decode(text)
-        sound = _LONG_INTEGER not in text.encode().translate(_DIGITS_AS_ZERO)
+        data = msgspec.json.decode(written)
+        sound = _LONG_INTEGER not in written.translate(_DIGITS_AS_ZERO)
     except (ValueError, RecursionError):
         data, sound = None, False
     if not sound:
         data = _slowly_parsed(text, path)
-    if text.count("{") + text.count("[") > MAX_NESTING and _is_deep(data):
+    if written.count(b"{") + written.count(b"[") > MAX_NESTING and _is_deep(data):
         raise Unreadable(TOO_DEEP, path=path)
     return data
 
@@ -217,9 +218,8 @@ def _is_deep(data: object) -> bool:
             return False
         below: list[Any] = []
         for value in level:
-            inside: Iterable[Any] = cast(Any, value).values() if type(value) is dict else value
-            below += [one for one in inside if type(one) is dict or type(one) is list]
-        level = below
+            below += cast(Any, value).values() if type(value) is dict else value
+        level = [one for one in below if type(one) is dict or type(one) is list]
     return bool(level)
 
 

@@ -29,16 +29,21 @@ class InputsDigest:
         self._add((variant or "").encode())
 
     def add(self, name: str, content: bytes) -> None:
-        self._add(os.fsencode(name))
-        self._add(content)
+        encoded = os.fsencode(name)
+        self._digest.update(b"%b%b%b" % (_length(encoded), encoded, _length(content)))
+        self._digest.update(content)
 
     @property
     def text(self) -> str:
         return self._digest.hexdigest()
 
     def _add(self, part: bytes) -> None:
-        self._digest.update(len(part).to_bytes(8, "big"))
+        self._digest.update(_length(part))
         self._digest.update(part)
+
+
+def _length(part: bytes) -> bytes:
+    return len(part).to_bytes(8, "big")
 
 
 class ReadTrajectories:

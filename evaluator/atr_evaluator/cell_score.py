@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from atr_data.episode import Episode
 from atr_data.errors import DataError
-from atr_data.files import write_atomic
+from atr_data.files import write_if_new
 from atr_data.json_text import indented_json
 from atr_data.reading import StrPath, read_json
 from atr_data.skimming import skim_calls
@@ -76,7 +76,7 @@ def score_cell(
     except ValueError as error:
         raise DataError(f"the inputs hold what JSON cannot: {error}", path=path) from error
     try:
-        write_atomic(path, text, durable=False)
+        write_if_new(path, text)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", path=path) from error
     return CellScore(document, path)

@@ -14,20 +14,13 @@ from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
 from atr_client.outputs.fitting import print_line
-from atr_client.outputs.in_processes import in_processes
+from atr_client.outputs.in_processes import in_processes, searching_rarely
 from atr_client.outputs.layout import CellFolder, summary_path, utc_stamp
-from atr_client.outputs.manifest import read_manifest
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.rows import aborted_row
-from atr_client.outputs.scored_cells import scored_cell
+from atr_client.outputs.scored_cells import Told, scored_cell
 from atr_client.outputs.scoring import Source, score_folder
-from atr_client.outputs.stored_cells import (
-    CellRecord,
-    EpisodeShelf,
-    all_cells,
-    episode_of,
-    outputs_root_of,
-)
+from atr_client.outputs.stored_cells import EpisodeShelf, all_cells, episode_of, outputs_root_of
 from atr_data import DataError, named_episode
 from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
@@ -53,7 +46,7 @@ class ScoreRequest:
 
 def score_command(request: ScoreRequest) -> int:
     """Scores every cell at or below the folders and prints the results. Returns the exit code."""
-    with reported_errors():
+    with reported_errors(), searching_rarely():
         cells = all_cells(request.folders)
         named = named_episode(request.episode, request.episodes) if request.episode else None
         load_ontology()  # once, and not in each process
@@ -80,8 +73,8 @@ def _score(
 ) -> tuple[dict[str, Any], ScoredCell | None]:
     """The row of a cell, and the cell with its score where it has one."""
     started = time.monotonic()
-    manifest = read_manifest(folder.manifest) or {}
-    record = CellRecord.model_validate(manifest)
+    told = Told.of(folder)
+    record = told.record
     episode_path: Path | None = None
     broken_off = aborted_row(folder)
     try:
@@ -115,4 +108,4 @@ def _score(
     row = {**row, "privileged": bool(record.privileged), **(broken_off or {})}
     if isinstance(outcome, str):
         return row, None
-    return row, scored_cell(folder, outcome.document, manifest=manifest)
+    return row, scored_cell(folder, outcome.document, told=told)

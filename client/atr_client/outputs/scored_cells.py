@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.errors import ConfigError
@@ -33,6 +33,19 @@ class ScoredFolder:
     warnings: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the manifest of a cell says: all of it, and what is made of that."""
+
+    manifest: Mapping[str, Any]
+    record: CellRecord
+
+    @classmethod
+    def of(cls, folder: CellFolder) -> Self:
+        manifest = read_manifest(folder.manifest) or {}
+        return cls(manifest, CellRecord.model_validate(manifest))
+
+
 def scored_cells(folders: Sequence[Path], episodes: Path | None = None) -> ScoredFolder:
     """All cells at or below some folders. A cell whose score is missing, older than its sessions or made by
     another scorer is scored in memory, for which its episode is looked for in `episodes` too.
@@ -50,9 +63,9 @@ def checked(cells: Sequence[ScoredCell]) -> ScoredFolder:
 
 def read_cell(folder: CellFolder, episodes: Path | None = None) -> ScoredCell:
     """The cell as it lies on disk now."""
-    manifest = read_manifest(folder.manifest) or {}
-    document, problem = _score(folder, CellRecord.model_validate(manifest), manifest, episodes)
-    return scored_cell(folder, document, problem, manifest=manifest)
+    told = Told.of(folder)
+    document, problem = _score(folder, told, episodes)
+    return scored_cell(folder, document, problem, told=told)
 
 
 def scored_cell(
@@ -60,12 +73,12 @@ def scored_cell(
     document: Mapping[str, Any] | None,
     problem: str | None = None,
     *,
-    manifest: Mapping[str, Any] | None = None,
+    told: Told | None = None,
 ) -> ScoredCell:
     """A cell with the score that it has, in the setting that its manifest tells, which is read unless it is
     given."""
-    manifest = (read_manifest(folder.manifest) or {}) if manifest is None else manifest
-    record, row = CellRecord.model_validate(manifest), _done(folder)
+    told, row = told or Told.of(folder), _done(folder)
+    record, manifest = told.record, told.manifest
     dataset = (document or {}).get("dataset") or "unknown"
     if record.shuffle_references is not None:
         dataset += f", shuffled {record.shuffle_references}"
@@ -97,10 +110,11 @@ def scored_cell(
 
 
 def _score(
-    folder: CellFolder, record: CellRecord, manifest: Mapping[str, Any], episodes: Path | None
+    folder: CellFolder, told: Told, episodes: Path | None
 ) -> tuple[Mapping[str, Any] | None, str | None]:
     """The score, and what is wrong with it or why there is none."""
-    version = manifest.get("version", MANIFEST_VERSION)
+    record = told.record
+    version = told.manifest.get("version", MANIFEST_VERSION)
     if version != MANIFEST_VERSION:
         return None, f"{folder.manifest}: its version is {version!r}, this program reads {MANIFEST_VERSION}"
     if broken_off := aborted_row(folder):

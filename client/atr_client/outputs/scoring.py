@@ -38,8 +38,9 @@ def score_folder(
         contexts_of=contexts_of(episode, record.variant or variant, record),
     )
     if trace_footers and source == "trajectories":
+        traces = str(folder.traces)
         for result in score.document["session_results"]:
             if not result.get("missing"):
                 with suppress(FileNotFoundError):
-                    put_footer(folder.trace(result["session_id"]), trace_footer(result))
+                    put_footer(f"{traces}/{result['session_id']}.txt", trace_footer(result))
     return score
