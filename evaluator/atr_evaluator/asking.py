@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from atr_data.trajectory import InteractionEvent, Trajectory
 from atr_evaluator.numbers import ratio
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A classifier verdict that named a rule, and the learning session it was given in. The rule id is taken
     as it is: it may be no rule of the episode."""
 
@@ -19,8 +17,7 @@ class Hit:
     session_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(NamedTuple):
     """`routed_rule` and `routed_task` count the routed turns, leaks included; a turn without a route counts
     in neither. A verdict that the classifier failed to give is an error whatever rule it names."""
 
@@ -44,8 +41,7 @@ class Asking:
         return sessions
 
 
-@dataclass(frozen=True, slots=True)
-class HeldSession:
+class HeldSession(NamedTuple):
     """A learning session that was held, and what its asking brought."""
 
     session_id: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from atr_data.calls import CallRecord, LogRecord
 from atr_data.trajectory import Message, Trajectory
@@ -13,8 +12,7 @@ from atr_evaluator.agent_calls import finished_attempts
 from atr_evaluator.match import Batch, Call
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRun:
+class SessionRun(NamedTuple):
     """One finished session: which it was, its batches of calls in order (of a test, the others are not
     matched), and whether it could read its rule (None: not on record)."""
 
