@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from atr_data.episode import Episode
 from atr_data.errors import DataError
@@ -24,8 +26,7 @@ class InputsDigest:
     length, so that no two inputs run together; a file that cannot be read counts as empty."""
 
     def __init__(self, episode: Episode, variant: str | None) -> None:
-        self._digest = hashlib.sha256()
-        self._add(episode_json(episode))
+        self._digest = _digest_of(episode_json(episode)).copy()
         self._add((variant or "").encode())
 
     def add(self, name: str, content: bytes) -> None:
@@ -40,6 +41,12 @@ class InputsDigest:
     def _add(self, part: bytes) -> None:
         self._digest.update(_length(part))
         self._digest.update(part)
+
+
+@lru_cache(maxsize=4)
+def _digest_of(episode: bytes) -> Any:
+    """With which the digests of all its cells begin."""
+    return hashlib.sha256(_length(episode) + episode)
 
 
 def _length(part: bytes) -> bytes:

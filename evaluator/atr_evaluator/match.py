@@ -52,12 +52,9 @@ def match_action(required: RequiredAction, batches: Sequence[Batch]) -> ActionMa
     attempts = [named for batch in batches if (named := [call for call in batch if call.name == tool])]
     if not attempts:
         return ActionMatch()
-    verdicts = [_first_mismatches(required, calls) for calls in attempts]
-    return ActionMatch(
-        call=attempts[0][0],
-        mismatches=verdicts[0],
-        corrected_later=bool(verdicts[0]) and not all(verdicts[1:]),
-    )
+    mismatches = _first_mismatches(required, attempts[0])
+    later = bool(mismatches) and not all(_first_mismatches(required, calls) for calls in attempts[1:])
+    return ActionMatch(call=attempts[0][0], mismatches=mismatches, corrected_later=later)
 
 
 def first_call(tool: str, batches: Sequence[Batch]) -> Call | None:
