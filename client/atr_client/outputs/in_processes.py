@@ -24,8 +24,8 @@ RARELY = 100_000
 """Objects made, beyond those let go, before a search for cycles, of which cells leave next to none."""
 
 CELLS_EACH = 100
-"""How many there must be for each further process: it saves half the time, and costs a tenth more of the
-processors, so that below a second it is not worth it."""
+"""How many there must be for each further process, which costs the processors a tenth more: not worth it
+where one is done within a second."""
 
 _TICKET, _MOST_TICKETS = 4, 2**12
 """Bytes of one, and how many a pipe takes without anybody reading it."""
