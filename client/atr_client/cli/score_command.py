@@ -18,9 +18,9 @@ from atr_client.outputs.in_processes import in_processes, searching_rarely
 from atr_client.outputs.layout import CellFolder, summary_path, utc_stamp
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.rows import aborted_row
-from atr_client.outputs.scored_cells import Told, scored_cell
+from atr_client.outputs.scored_cells import scored_cell
 from atr_client.outputs.scoring import Source, score_folder
-from atr_client.outputs.stored_cells import EpisodeShelf, all_cells, episode_of, outputs_root_of
+from atr_client.outputs.stored_cells import EpisodeShelf, Told, all_cells, episode_of, outputs_root_of
 from atr_data import DataError, named_episode
 from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
@@ -91,7 +91,7 @@ def _score(
             source=request.source,
             trace_footers=request.trace_footers,
             cross_check=request.cross_check,
-            record=record,
+            told=told,
         )
     except DataError as error:
         outcome = str(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.errors import ConfigError
@@ -13,7 +13,7 @@ from atr_client.outputs.evaluations import read_evaluation
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import MANIFEST_VERSION, read_manifest
 from atr_client.outputs.rows import aborted_row, made_calls
-from atr_client.outputs.stored_cells import CellRecord, all_cells, episode_of
+from atr_client.outputs.stored_cells import Told, all_cells, episode_of
 from atr_client.outputs.user_line import UNKNOWN_USER, described_user
 from atr_data import DataError
 from atr_data.reading import read_json
@@ -31,19 +31,6 @@ class ScoredFolder:
 
     cells: Sequence[ScoredCell]
     warnings: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the manifest of a cell says: all of it, and what is made of that."""
-
-    manifest: Mapping[str, Any]
-    record: CellRecord
-
-    @classmethod
-    def of(cls, folder: CellFolder) -> Self:
-        manifest = read_manifest(folder.manifest) or {}
-        return cls(manifest, CellRecord.model_validate(manifest))
 
 
 def scored_cells(folders: Sequence[Path], episodes: Path | None = None) -> ScoredFolder:

@@ -6,11 +6,11 @@ A path that a run wrote down is a hint and never the truth: a folder may have be
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
@@ -84,6 +84,19 @@ class CellRecord(BaseModel):
             )
         except ConfigError:
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the manifest of a cell says: all of it, and what is made of that."""
+
+    manifest: Mapping[str, Any]
+    record: CellRecord
+
+    @classmethod
+    def of(cls, folder: CellFolder) -> Self:
+        manifest = read_manifest(folder.manifest) or {}
+        return cls(manifest, CellRecord.model_validate(manifest))
 
 
 def find_cells(folder: Path) -> Iterator[Path]:
