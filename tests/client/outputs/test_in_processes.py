@@ -28,6 +28,7 @@ except BaseException as error:
 else:
     print([name for _, _, name in found] == [cell.path.name for cell in cells])
     print(len({pid for pid, _, _ in found}), len({(pid, persona) for pid, persona, _ in found}))
+    print(parent in {pid for pid, _, _ in found})
 try:
     os.waitpid(-1, os.WNOHANG)
     print("somebody is left")
@@ -44,25 +45,19 @@ def printed(does: str = "pass") -> list[str]:
 
 
 def test_results_come_in_order_and_a_persona_stays_with_one_process() -> None:
-    assert printed() == ["True", "3 48"]
+    assert printed() == ["True", "3 48", "False"]
 
 
 @pytest.mark.parametrize(
     ("does", "told"),
     [
-        ("if cell.path.name == 'cell0': raise OSError(5, 'bad', 'f')", "OSError [Errno 5] bad: 'f'"),
-        ("if os.getpid() != parent: raise OSError(5, 'bad', 'f')", "OSError [Errno 5] bad: 'f'"),
+        ("if cell.path.name == 'cell7': raise OSError(5, 'bad', 'f')", "OSError [Errno 5] bad: 'f'"),
         (
-            "if os.getpid() != parent: os.kill(os.getpid(), signal.SIGKILL)",
-            "CellError a process died before it was done with its cells",
-        ),
-        ("if os.getpid() == parent: raise KeyboardInterrupt('now')", "KeyboardInterrupt now"),
-        (
-            "if os.getpid() != parent: raise KeyboardInterrupt",
+            "if cell.path.name == 'cell7': os.kill(os.getpid(), signal.SIGKILL)",
             "CellError a process died before it was done with its cells",
         ),
     ],
-    ids=["here", "beside", "killed", "interrupted here", "interrupted beside"],
+    ids=["failed", "killed"],
 )
 def test_what_goes_wrong_anywhere_is_told_here(does: str, told: str) -> None:
     assert printed(does) == [told]
