@@ -78,13 +78,13 @@ def _written(path: Path) -> list[str]:
         parts = [part.strip() for part in raw.split("|")]
         if not raw.strip() or raw.startswith(("#", "role:")):
             continue
-        if len(parts) != 4 or parts[1] not in get_args(AppCategory) or not _TIME.fullmatch(parts[0]):
-            reason = "an event is 'HH:MM:SS | CATEGORY | TITLE | SUMMARY'"
+        if len(parts) not in (4, 5) or parts[1] not in get_args(AppCategory) or not _TIME.fullmatch(parts[0]):
+            reason = "an event is 'HH:MM:SS | CATEGORY | TITLE | SUMMARY' or '... | SUMMARY | SCREEN TEXT'"
             raise TimingError("bad_config", reason, path=path, line=number)
-        time, category, title, summary = parts
+        time, category, title, *said = parts
         app, window = desk.window(cast("AppCategory", category), title)
-        if summary != "-":
-            found.append(f"{time} | {app} | {window} | {summary}")
+        if said := [text for text in said if text not in ("", "-")]:
+            found.append(" | ".join([time, app, window, *said]))
     if len(found) < _LENGTH[0]:
         raise TimingError("bad_config", f"{len(found)} events, {_LENGTH[0]} at least", path=path)
     return found
@@ -112,16 +112,20 @@ def _excerpt(random: Random, stream: Stream, length: int, planted: tuple[str, ..
     told = [
         event
         for event in stream.events
-        if not event.self_help and event.summary and not event.window_title.startswith(planted)
+        if not event.self_help
+        and (event.summary or event.screen_text)
+        and not event.window_title.startswith(planted)
     ]
     starts = [n for n in range(len(told) - length) if _same_day(told[n], told[n + length - 1])]
     if not starts:
         raise TimingError("bad_config", f"no day of {stream.header.user_id} has {length} events")
     first = random.choice(starts)
-    return [
-        f"{event.t_release:%H:%M:%S} | {event.app} | {event.window_title} | {event.summary}"
-        for event in told[first : first + length]
-    ]
+    return [_shown(event) for event in told[first : first + length]]
+
+
+def _shown(event: WorkEvent) -> str:
+    said = [text for text in (event.summary, event.screen_text) if text]
+    return " | ".join([f"{event.t_release:%H:%M:%S}", event.app, event.window_title, *said])
 
 
 def _same_day(one: WorkEvent, other: WorkEvent) -> bool:

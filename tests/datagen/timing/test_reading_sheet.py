@@ -17,7 +17,7 @@ from atr_datagen.timing.reading_sheet import DayReading, Origin, make_sheet, sha
 from tests.support.timing_sets import generated, saved_set
 
 STREAMS = [user.stream for user in generated(2)]
-ITEM = re.compile(r"\[([0-9a-f]{6})\]\n((?:\d\d:\d\d:\d\d \| [^|]+ \| .+ \| .+\n)+)")
+ITEM = re.compile(r"\[([0-9a-f]{6})\]\n((?:\d\d:\d\d:\d\d \| [^|]+ \| .+\n)+)")
 
 
 def test_a_sheet_shows_as_many_of_both_kinds_and_no_job_twice() -> None:
