@@ -239,6 +239,13 @@ def test_burstiness_is_reached() -> None:
         assert user.stream.header.burstiness.self_help == pytest.approx(0.787, abs=0.02)
 
 
+def test_a_user_with_few_needs_reaches_it_too() -> None:
+    """Of all drawings of `remarks1` this one has the fewest needs; no length of its first episodes does."""
+    made = decide(base_of(24), Settings(salt="remarks1-7"), LEXICON)
+    assert len(made.gold.needs) < 100
+    assert made.stream.header.burstiness.self_help == pytest.approx(0.787, abs=0.02)
+
+
 @pytest.mark.parametrize(("target", "process"), [(0.7, "calendar"), (0.166, "regular")])
 def test_other_targets_can_be_asked_for(target: float, process: Any) -> None:
     settings = Settings(split="lite", target_b=target, process=process)
