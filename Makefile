@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 # What is compiled once need not be compiled again by every process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup run test test-pythons test-floors test-local test-clients test-hosts test-memory mutants check train-user clean bundle
+.PHONY: setup run test test-pythons test-floors test-local test-clients test-hosts test-memory mutants check tune-encoder train-user clean bundle
 
 setup: $(STAMP)
 
@@ -24,6 +24,10 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# What is added to the encoder of the offline user, with the extra package torch; then train-user.
+tune-encoder: $(STAMP)
+	$(BIN)/python -m atr_user_training.tune_encoder
 
 # The weights of the offline user, from the labelled data beside them; the same bytes on each run.
 train-user: $(STAMP)

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeVar, cast
 
@@ -81,18 +81,19 @@ def read_bytes(path: StrPath, *, limit: int = MAX_BYTES) -> bytes:
     """The content of a regular file. Raises Unreadable."""
     descriptor, size = _opened(path)
     parts: list[bytes] = []
+    length, wanted = 0, min(size, limit) + 1
     try:
-        wanted = min(size, limit) + 1
         while part := os.read(descriptor, wanted):
             parts.append(part)
-            if sum(map(len, parts)) > limit:
-                break
+            length += len(part)
+            if length == size or length > limit:
+                break  # more was asked for than the size: this is all, or too much
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}", path=Path(path)) from error
     finally:
         os.close(descriptor)
     content = parts[0] if len(parts) == 1 else b"".join(parts)
-    if len(content) > limit:
+    if length > limit:
         raise Unreadable(f"is larger than {limit:,} bytes", path=Path(path))
     return content
 
@@ -177,14 +178,15 @@ def _decoded(content: bytes, path: Path) -> str:
 
 def _parsed(text: str, path: Path) -> Any:
     """A fast reader takes what is sound; what it refuses goes to one that can say what is wrong."""
+    written = text.encode()
     try:
-        data = msgspec.json.decode(text)
-        sound = _LONG_INTEGER not in text.encode().translate(_DIGITS_AS_ZERO)
+        data = msgspec.json.decode(written)
+        sound = _LONG_INTEGER not in written.translate(_DIGITS_AS_ZERO)
     except (ValueError, RecursionError):
         data, sound = None, False
     if not sound:
         data = _slowly_parsed(text, path)
-    if text.count("{") + text.count("[") > MAX_NESTING and _is_deep(data):
+    if written.count(b"{") + written.count(b"[") > MAX_NESTING and _is_deep(data):
         raise Unreadable(TOO_DEEP, path=path)
     return data
 
@@ -216,9 +218,8 @@ def _is_deep(data: object) -> bool:
             return False
         below: list[Any] = []
         for value in level:
-            inside: Iterable[Any] = cast(Any, value).values() if type(value) is dict else value
-            below += [one for one in inside if type(one) is dict or type(one) is list]
-        level = below
+            below += cast(Any, value).values() if type(value) is dict else value
+        level = [one for one in below if type(one) is dict or type(one) is list]
     return bool(level)
 
 

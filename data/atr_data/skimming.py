@@ -1,7 +1,7 @@
 """Trajectories and call logs for readers that need little of them, such as the score.
 
-What is read here is checked as the full readers check it; a text that nobody asks for is only held to be one.
-Whatever does not fit is read again by the full reader, which decides and says why.
+What is read here is checked as the full readers check it. Whatever does not fit is read again by the full
+reader, which decides and says why.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import msgspec
-from msgspec import Meta, Raw, Struct, field
+from msgspec import Meta, Struct, field
 
 from atr_data.calls import LogRecord, read_calls
 from atr_data.errors import DataError
 from atr_data.limits import check_arguments
 from atr_data.load import trajectory_in
 from atr_data.reading import StrPath, read_bytes
+from atr_data.shared_memory import SharedMemory
 from atr_data.trajectory import EventKind, Trajectory, spoken
 from atr_data.usage import Usage
 
-_NULL, _QUOTE = Raw(b"null"), ord('"')
 _LARGEST = 2**63 - 1
 _SHORT = 2**16
-"""Characters of arguments that are below the limit on their bytes however they are written."""
+"""Bytes of a file, or characters of arguments, that are below the limit on the bytes of arguments however
+they are written."""
 
 Int = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
 """A larger one is left to the full reader."""
@@ -47,8 +48,8 @@ class _Call(Struct, gc=False):
 
     @property
     def sent(self) -> dict[str, Any]:
-        fit = _is_short(self.arguments) or not check_arguments(self.arguments)
-        return self.arguments if fit else {}
+        """All of them: those that are unfit for the wire are left to the full reader."""
+        return self.arguments
 
     def text(self, argument: str) -> str:
         return spoken(self.arguments.get(argument))
@@ -60,11 +61,7 @@ class _Message(Struct, gc=False):
     tool_call_id: str | None = None
     tool_error: bool | None = None
     turn_idx: Int = 0
-    written: Raw = field(default=_NULL, name="content")
-
-    @property
-    def content(self) -> str | None:
-        return _TEXT.decode(self.written)
+    content: str | None = None
 
 
 class _Event(Struct, gc=False):
@@ -78,8 +75,6 @@ class _Event(Struct, gc=False):
     attempt_idx: Int | None = None
     duplicate_count: Int | None = None
     cls_error: bool = False
-    output: str | None = None
-    question: str | None = None
 
 
 class _Usage(Struct, gc=False):
@@ -165,24 +160,26 @@ class _Logged(_Record, tag="call", gc=False, kw_only=True):
     raw_arguments: str | None = None
 
 
-_TEXT = msgspec.json.Decoder(str | None)
 _TRAJECTORY = msgspec.json.Decoder(_Trajectory)
 _RECORD = msgspec.json.Decoder(_Start | _End | _Logged)
 
 
-def skim_trajectory(path: StrPath, content: bytes) -> Trajectory:
+def skim_trajectory(path: StrPath, content: bytes, memory: SharedMemory | None = None) -> Trajectory:
     """The transcript in the content of a file, to be read from and not to be changed or written: it has what
-    a score reads of a Trajectory under the same names, and nothing else. Raises DataError as load_trajectory
-    does, and where a text of a message that is not read here is none, so does whoever asks for it later."""
+    a score reads of a Trajectory under the same names, and nothing else. With `memory`, which goes from one
+    file of a cell to the next, the system message may lack the memory text. Raises DataError as
+    load_trajectory does."""
+    read = memory.left_out(content) if memory else content
     try:
-        _check_text(content)
-        skimmed = _TRAJECTORY.decode(content)
-        whole = _are_whole(skimmed.messages)
+        _check_text(read)
+        skimmed = _TRAJECTORY.decode(read)
     except (ValueError, RecursionError):
-        whole = False
-    if not whole:
         return trajectory_in(content, Path(path))
-    return cast(Trajectory, skimmed)  # pyright: ignore[reportPossiblyUnboundVariable]
+    if read is not content and (not skimmed.messages or skimmed.messages[0].role != "system"):
+        return trajectory_in(content, Path(path))
+    if len(read) >= _SHORT and not all(map(_is_fit, skimmed.messages)):
+        return trajectory_in(content, Path(path))
+    return cast(Trajectory, skimmed)
 
 
 def skim_calls(path: StrPath) -> Iterable[LogRecord]:
@@ -203,12 +200,8 @@ def _check_text(content: bytes) -> None:
         content.decode()
 
 
-def _are_whole(messages: list[_Message]) -> bool:
-    for message in messages:
-        written = memoryview(message.written)
-        if written[0] != _QUOTE and bytes(written) != b"null":
-            return False
-    return True
+def _is_fit(message: _Message) -> bool:
+    return all(_is_short(c.arguments) or not check_arguments(c.arguments) for c in message.tool_calls or ())
 
 
 def _is_short(arguments: dict[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from atr_data.calls import CallRecord, LogRecord, SessionEnd
 from atr_data.constants import FINISH_ACK, FINISH_SESSION, SEND_ACK, SEND_TO_USER
@@ -12,8 +13,7 @@ from atr_data.trajectory import Message, ToolCall, Trajectory
 _ACKS = {SEND_TO_USER: SEND_ACK, FINISH_SESSION: FINISH_ACK}
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptCall:
+class TranscriptCall(NamedTuple):
     """A call of the agent with the message that answered it, None when nothing did."""
 
     turn_idx: int

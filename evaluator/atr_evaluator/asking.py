@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from atr_data.trajectory import InteractionEvent, Trajectory
 from atr_evaluator.numbers import ratio
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A classifier verdict that named a rule, and the learning session it was given in. The rule id is taken
     as it is: it may be no rule of the episode."""
 
@@ -19,8 +17,7 @@ class Hit:
     session_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(NamedTuple):
     """`routed_rule` and `routed_task` count the routed turns, leaks included; a turn without a route counts
     in neither. A verdict that the classifier failed to give is an error whatever rule it names."""
 
@@ -44,24 +41,47 @@ class Asking:
         return sessions
 
 
+class HeldSession(NamedTuple):
+    """A learning session that was held, and what its asking brought."""
+
+    session_id: str
+    events: Sequence[InteractionEvent]
+    asking: Asking
+
+
+def held_sessions(learning: Iterable[Trajectory]) -> list[HeldSession]:
+    return [HeldSession(run.session_id, run.interaction_events, asking_of([run])) for run in learning]
+
+
 def asking_of(learning: Iterable[Trajectory]) -> Asking:
     """Counts over the events of learning sessions."""
-    events = [(run.session_id, event) for run in learning for event in run.interaction_events]
-    routes = [event.route for _, event in events if event.kind == "route_decision"]
-    verdicts = [(session_id, event) for session_id, event in events if event.kind == "cls_verdict"]
-    given = [(session_id, event) for session_id, event in verdicts if not event.cls_error]
-    hits = [Hit(event.rule_id, session_id) for session_id, event in given if event.rule_id]
+    routed_rule = routed_task = misses = errors = 0
+    hits: list[Hit] = []
+    for run in learning:
+        for event in run.interaction_events:
+            if (kind := event.kind) == "route_decision":
+                routed_rule += event.route == "rule"
+                routed_task += event.route == "task"
+            elif kind == "cls_verdict":
+                if event.cls_error:
+                    errors += 1
+                elif event.rule_id:
+                    hits.append(Hit(event.rule_id, run.session_id))
+                else:
+                    misses += 1
+    return Asking(routed_rule, routed_task, hits, misses, errors)
+
+
+def pooled_asking(sessions: Iterable[HeldSession]) -> Asking:
+    """Over all of them."""
+    found = [session.asking for session in sessions]
     return Asking(
-        routed_rule=routes.count("rule"),
-        routed_task=routes.count("task"),
-        hits=hits,
-        misses=len(given) - len(hits),
-        errors=len(verdicts) - len(given),
+        routed_rule=sum(asking.routed_rule for asking in found),
+        routed_task=sum(asking.routed_task for asking in found),
+        hits=[hit for asking in found for hit in asking.hits],
+        misses=sum(asking.misses for asking in found),
+        errors=sum(asking.errors for asking in found),
     )
-
-
-def asks_a_rule_question(events: Sequence[InteractionEvent]) -> bool:
-    return any(event.kind == "route_decision" and event.route == "rule" for event in events)
 
 
 def rule_coverage(asking: Asking, rules: int, sessions: int) -> dict[str, Any]:

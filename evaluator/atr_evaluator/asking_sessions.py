@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import TypedDict
 
 from atr_data.episode import Episode
-from atr_data.trajectory import Trajectory
-from atr_evaluator.asking import asking_of
+from atr_evaluator.asking import HeldSession
 
 
 class SessionAsking(TypedDict):
@@ -22,15 +21,14 @@ class SessionAsking(TypedDict):
     errors: int
 
 
-def asking_by_session(episode: Episode, learning: Iterable[Trajectory]) -> list[SessionAsking]:
-    """One entry per learning session of the episode that has a trajectory."""
-    runs = {run.session_id: run for run in learning}
+def asking_by_session(episode: Episode, learning: Iterable[HeldSession]) -> list[SessionAsking]:
+    """One entry per learning session of the episode that was held."""
+    held = {session.session_id: session.asking for session in learning}
     heard: set[str] = set()
     found: list[SessionAsking] = []
     for session in episode.ordered_learning_sessions():
-        if (run := runs.get(session.session_id)) is None:
+        if (asking := held.get(session.session_id)) is None:
             continue
-        asking = asking_of([run])
         repeats = 0
         for hit in asking.hits:
             repeats += hit.rule_id in heard

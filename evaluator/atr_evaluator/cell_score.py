@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from atr_data.episode import Episode
 from atr_data.errors import DataError
-from atr_data.files import write_atomic
+from atr_data.files import write_if_new
 from atr_data.json_text import indented_json
 from atr_data.reading import StrPath, read_json
 from atr_data.skimming import skim_calls
@@ -56,6 +56,7 @@ def score_cell(
     source: Source = "trajectories",
     cross_check: bool = True,
     contexts_of: ContextsOf | None = None,
+    manifest: Mapping[str, Any] | None = None,
 ) -> CellScore:
     """Scores a cell and writes its `eval.json`, whole or not at all: see `evaluate_cell`. (Readers take one
     that a crash of the machine has emptied for none, and score again.)
@@ -71,12 +72,13 @@ def score_cell(
             source=source,
             cross_check=cross_check,
             contexts_of=contexts_of,
+            manifest=manifest,
         )
         text = indented_json(document, 1, ascii_only=True)
     except ValueError as error:
         raise DataError(f"the inputs hold what JSON cannot: {error}", path=path) from error
     try:
-        write_atomic(path, text, durable=False)
+        write_if_new(path, text)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", path=path) from error
     return CellScore(document, path)
@@ -90,10 +92,12 @@ def evaluate_cell(
     source: Source = "trajectories",
     cross_check: bool = True,
     contexts_of: ContextsOf | None = None,
+    manifest: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What stands in a cell's `eval.json`.
 
-    `variant` is used when no readable manifest names the cell's own. A trajectory file that cannot be parsed
+    `variant` is used when no readable manifest names the cell's own; the `manifest` is read unless it is
+    given. A trajectory file that cannot be parsed
     is skipped with a warning, listed under `parse_errors`, and its session is missing. Beside the keys that
     `evaluate_episode` returns, the document tells `companions` (see `companion_metrics`), `losses` (see
     `loss_classes`), `asking` (see `asking_by_session`; null from a log), `dataset`, `faces` (rule id to
@@ -107,7 +111,7 @@ def evaluate_cell(
     Raises DataError when there is nothing to score, or the source cannot be read.
     """
     folder, log = Path(cell_dir), Path(cell_dir) / "calls.jsonl"
-    manifest = _manifest(folder / "cell_manifest.json")
+    manifest = _manifest(folder / "cell_manifest.json") if manifest is None else manifest
     own_variant = manifest.get("variant")
     variant = own_variant if isinstance(own_variant, str) and own_variant else variant
     digest = InputsDigest(episode, variant)

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from itertools import product
 
 from atr_data.episode import Episode
-from atr_data.trajectory import Trajectory
-from atr_evaluator.asking import asking_of
+from atr_evaluator.asking import HeldSession
 from atr_evaluator.sessions import SessionResult
 
 
 def cell_counts(
-    episode: Episode, learning: Sequence[Trajectory], results: Sequence[SessionResult]
+    episode: Episode, learning: Sequence[HeldSession], results: Sequence[SessionResult]
 ) -> dict[str, int]:
     """Rules per cell. Rules without a session result are in none; of several results the last counts."""
     covered = set(episode.metadata.selected_rules or ())
-    hit = {hit.rule_id for hit in asking_of(learning).hits}
+    hit = {hit.rule_id for session in learning for hit in session.asking.hits}
     passed = {result["rule_id"]: result["task_success"] for result in results}
     counts = Counter(
         _cell(rule.rule_id in covered, rule.rule_id in hit, passed[rule.rule_id])

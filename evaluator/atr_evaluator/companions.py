@@ -14,7 +14,7 @@ from typing import Any, cast
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, RequiredAction, TestSession
 from atr_data.trajectory import spoken
-from atr_evaluator.match import compare_arguments, match_action, object_of
+from atr_evaluator.match import compare_values, first_call, object_of
 from atr_evaluator.numbers import ratio
 from atr_evaluator.runs import SessionRun
 from atr_evaluator.sessions import Scoring, SessionResult
@@ -70,7 +70,7 @@ def companion_metrics(episode: Episode, scoring: Scoring) -> dict[str, Any]:
         if run is not None
     ]
     present = [result for result in scoring.results if not result.get("missing")]
-    targets = [_target_taken(test, run) for test, run in ran if _target_ids(test)]
+    targets = [_target_taken(test, run, named) for test, run in ran if (named := _target_ids(test))]
     executed = [diagnosis["executed"] for diagnosis in scoring.diagnostics]
     return _with_rates(
         {
@@ -122,12 +122,13 @@ def _with_rates(counts: Counts) -> dict[str, Any]:
 
 
 def _confirm(episode: Episode, ran: Sequence[tuple[TestSession, SessionRun]]) -> dict[str, int]:
-    guarded = {tool for test in episode.test_sessions for tool in _guarded(test)}
+    by_test = [(test.session_id, _guarded(test)) for test in episode.test_sessions]
+    guarded, own_guarded = {tool for _, tools in by_test for tool in tools}, dict(by_test)
     counts = dict.fromkeys(_COUNTS["confirm"], 0)
     for test, run in ran:
         calls = [call for batch in run.batches for call in batch]
         asked = {spoken(call.arguments.get("target_tool")) for call in calls if call.name == CONFIRMATION}
-        if own := _guarded(test):
+        if own := own_guarded[test.session_id]:
             counts["tests"] += 1
             counts["hits"] += bool(asked & own)
             continue
@@ -156,15 +157,13 @@ def _target_ids(test: TestSession) -> dict[str, Any]:
     return {name: value for name, value in test.labels.target.items() if name in naming}
 
 
-def _target_taken(test: TestSession, run: SessionRun) -> bool | None:
+def _target_taken(test: TestSession, run: SessionRun, wanted: dict[str, Any]) -> bool | None:
     """None when no required tool was called. A confirmation takes the objects of the call it announces."""
-    wanted = _target_ids(test)
     for action in _actions(test):
-        if call := match_action(action, run.batches).call:
+        if call := first_call(action.tool, run.batches):
             pinned = call.name == CONFIRMATION
             taken = object_of(call.arguments.get("target_params")) if pinned else call.arguments
-            required = RequiredAction(tool=action.tool, arguments=wanted, compare_args=list(wanted))
-            return isinstance(taken, dict) and not compare_arguments(required, cast(dict[str, Any], taken))
+            return isinstance(taken, dict) and not compare_values(wanted, wanted, cast(dict[str, Any], taken))
     return None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from atr_data.calls import LogRecord
 from atr_data.episode import Episode
 from atr_data.trajectory import Trajectory
+from atr_evaluator.asking import HeldSession, held_sessions
 from atr_evaluator.asking_sessions import SessionAsking, asking_by_session
 from atr_evaluator.cells import cell_counts
 from atr_evaluator.companions import companion_metrics
@@ -64,9 +65,9 @@ def score_trajectories(
     """As `evaluate_episode`, with what else there is to tell."""
     scoring = score_sessions(episode, [run_of_trajectory(run) for run in trajectories], variant)
     kept = [run for run in trajectories if selected(run.agent_variant, variant)]
-    metrics = _payoff(scoring) | _conduct(episode, kept, scoring.results)
+    learning = held_sessions(run for run in kept if run.session_type == "learning")
+    metrics = _payoff(scoring) | _conduct(episode, kept, learning, scoring.results)
     document = _document(episode, variant, scoring, metrics)
-    learning = [run for run in kept if run.session_type == "learning"]
     return Evaluation(
         document,
         scoring,
@@ -79,7 +80,7 @@ def score_trajectories(
 def score_log(episode: Episode, records: Iterable[LogRecord], variant: str | None) -> Evaluation:
     """As `evaluate_calls`, with what else there is to tell."""
     scoring = score_sessions(episode, runs_of_log(records), variant)
-    not_available = sorted(_conduct(episode, [], []))
+    not_available = sorted(_conduct(episode, [], [], []))
     metrics = _payoff(scoring) | dict.fromkeys(not_available)
     document = _document(episode, variant, scoring, metrics)
     companions, losses = companion_metrics(episode, scoring), loss_classes(episode, scoring, ())
@@ -95,10 +96,12 @@ def _payoff(scoring: Scoring) -> dict[str, Any]:
 
 
 def _conduct(
-    episode: Episode, trajectories: Sequence[Trajectory], results: Sequence[SessionResult]
+    episode: Episode,
+    trajectories: Sequence[Trajectory],
+    learning: Sequence[HeldSession],
+    results: Sequence[SessionResult],
 ) -> dict[str, Any]:
     """The metrics that need whole transcripts."""
-    learning = [run for run in trajectories if run.session_type == "learning"]
     return {
         **interaction_metrics(episode, learning),
         "ls_by_domain": asking_by_domain(episode, learning),

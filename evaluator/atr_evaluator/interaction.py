@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from atr_data.episode import Episode
-from atr_data.trajectory import Trajectory
-from atr_evaluator.asking import asking_of, asks_a_rule_question, rule_coverage
+from atr_evaluator.asking import HeldSession, pooled_asking, rule_coverage
 from atr_evaluator.numbers import ratio
 
 
-def interaction_metrics(episode: Episode, learning: Sequence[Trajectory]) -> dict[str, Any]:
+def interaction_metrics(episode: Episode, learning: Sequence[HeldSession]) -> dict[str, Any]:
     """Over all given learning sessions, those that are not in the episode included.
 
     Rates to four decimals; null when there is nothing to divide by.
     """
-    asking = asking_of(learning)
-    asked = sum(asks_a_rule_question(run.interaction_events) for run in learning)
+    asking = pooled_asking(learning)
+    asked = sum(session.asking.routed_rule > 0 for session in learning)
     classified = len(asking.hits) + asking.misses
     return {
         "total_learning": len(learning),
@@ -36,23 +35,26 @@ def interaction_metrics(episode: Episode, learning: Sequence[Trajectory]) -> dic
     }
 
 
-def _channel(learning: Sequence[Trajectory]) -> dict[str, Any]:
+def _channel(learning: Sequence[HeldSession]) -> dict[str, Any]:
     """Calls of `send_to_user`, and turns whose text leaked past it, however many events tell of one."""
-    events = [(run.session_id, event) for run in learning for event in run.interaction_events]
-    count = Counter(event.kind for _, event in events)
+    count: Counter[str] = Counter()
+    token_missing: Counter[str] = Counter()
+    leaks: set[tuple[str, int]] = set()
+    rescued = drops = 0
+    for session in learning:
+        count.update([event.kind for event in session.events])
+        for event in session.events:
+            if (kind := event.kind) == "send_event":
+                rescued += event.was_hook_rescued
+            elif kind in ("off_protocol_ask", "hook_appended"):
+                leaks.add((session.session_id, event.turn_idx))
+            elif kind == "stu_duplicate_same_turn":
+                drops += event.duplicate_count or 0
+            elif kind == "rule_hook_token_missing":
+                token_missing[event.cls_status or "unknown"] += 1
     sends, asides, repairs = count["send_event"], count["off_protocol_ask"], count["hook_appended"]
     mixed, duplicated = count["stu_mixed_with_tools"], count["stu_duplicate_same_turn"]
-    rescued = sum(event.kind == "send_event" and event.was_hook_rescued for _, event in events)
     native = max(sends - rescued, 0)
-    leaks = {
-        (session_id, event.turn_idx)
-        for session_id, event in events
-        if event.kind in ("off_protocol_ask", "hook_appended")
-    }
-    drops = sum(event.duplicate_count or 0 for _, event in events if event.kind == "stu_duplicate_same_turn")
-    token_missing = Counter(
-        event.cls_status or "unknown" for _, event in events if event.kind == "rule_hook_token_missing"
-    )
     return {
         "ls_send_calls_total": sends,
         "ls_hook_rescued_sends": rescued,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Literal, TypedDict
 
 from atr_data.constants import CONFIRMATION
 from atr_data.episode import Episode, LearningSession, RequiredAction, Rule, TestSession
-from atr_data.trajectory import Trajectory, spoken
-from atr_evaluator.asking import asking_of, asks_a_rule_question
+from atr_data.trajectory import spoken
+from atr_evaluator.asking import HeldSession
 from atr_evaluator.match import Batch
 from atr_evaluator.runs import SessionRun
 from atr_evaluator.sessions import Scoring, SessionResult
@@ -54,20 +55,20 @@ class Loss(TypedDict):
     sprayed: bool
 
 
-def loss_classes(episode: Episode, scoring: Scoring, learning: Iterable[Trajectory]) -> list[Loss]:
+def loss_classes(episode: Episode, scoring: Scoring, learning: Iterable[HeldSession]) -> list[Loss]:
     """One entry per session result, in its order. `learning` are the scored learning sessions."""
-    runs = list(learning)
+    held = list(learning)
     tests = {test.session_id: test for test in episode.test_sessions}
     rules = {rule.rule_id: rule for rule in episode.rules}
-    heard = {hit.rule_id for hit in asking_of(runs).hits}
-    asking = {run.session_id for run in runs if asks_a_rule_question(run.interaction_events)}
-    occasions = [session for session in episode.learning_sessions if session.session_id in asking]
+    heard = {hit.rule_id for session in held for hit in session.asking.hits}
+    asking = {session.session_id for session in held if session.asking.routed_rule}
+    touched = [_touched(session) for session in episode.learning_sessions if session.session_id in asking]
     losses: list[Loss] = []
     for result, run in zip(scoring.results, scoring.runs, strict=True):
         test, rule = tests[result["session_id"]], rules[result["rule_id"]]
         known: LossClass | None = None
         if run is not None and run.rule_readable is False and not result["task_success"]:
-            known = _unread(test, rule, heard, occasions)
+            known = _unread(test, rule, heard, touched)
         losses.append(
             {
                 "session_id": test.session_id,
@@ -94,14 +95,13 @@ def _class(result: SessionResult, test: TestSession, run: SessionRun | None) -> 
     return "misapplied" if failed and failed[0]["tool_found"] else "not_tried"
 
 
-def _unread(
-    test: TestSession, rule: Rule, heard: set[str], occasions: Sequence[LearningSession]
-) -> LossClass:
-    """Of a lost test whose rule was not there to be read."""
+def _unread(test: TestSession, rule: Rule, heard: set[str], touched: Sequence[set[str]]) -> LossClass:
+    """Of a lost test whose rule was not there to be read. `touched` are the tools of each learning session in
+    which a question about rules was asked."""
     if rule.rule_id in heard:
         return "not_kept"
     tools = _family(test, rule)
-    return "asked_past" if any(_touched(session) & tools for session in occasions) else "not_asked"
+    return "not_asked" if all(tools.isdisjoint(others) for others in touched) else "asked_past"
 
 
 def _guarded(test: TestSession) -> set[str]:
@@ -128,6 +128,7 @@ def _family(test: TestSession, rule: Rule) -> set[str]:
     return golds.union(*(rivals_of(tool) for tool in golds), guarded) - {""}
 
 
+@cache
 def rivals_of(tool: str) -> frozenset[str]:
     """The tools that answer the same kind of request, the tool itself among them; none where there are no
     others."""

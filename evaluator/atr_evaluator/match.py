@@ -7,9 +7,9 @@ first batch that holds a call of the required tool decides, and all its calls of
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from atr_data.episode import RequiredAction
 from atr_ontology import load_ontology, safe_parameters
@@ -18,8 +18,7 @@ Mismatches = dict[str, list[Any]]
 """Argument name -> [gold value, actual value], both as they were written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """`accepted` tells whether the environment carried the call out, None when no answer is on record."""
 
     id: str
@@ -49,16 +48,18 @@ class ActionMatch:
 
 def match_action(required: RequiredAction, batches: Sequence[Batch]) -> ActionMatch:
     """Looks for `required` in the batches of one session, in the order in which they were sent."""
-    named = [[call for call in batch if call.name == required.tool] for batch in batches]
-    attempts = [calls for calls in named if calls]
+    tool = required.tool
+    attempts = [named for batch in batches if (named := [call for call in batch if call.name == tool])]
     if not attempts:
         return ActionMatch()
-    verdicts = [_first_mismatches(required, calls) for calls in attempts]
-    return ActionMatch(
-        call=attempts[0][0],
-        mismatches=verdicts[0],
-        corrected_later=bool(verdicts[0]) and not all(verdicts[1:]),
-    )
+    mismatches = _first_mismatches(required, attempts[0])
+    later = bool(mismatches) and not all(_first_mismatches(required, calls) for calls in attempts[1:])
+    return ActionMatch(call=attempts[0][0], mismatches=mismatches, corrected_later=later)
+
+
+def first_call(tool: str, batches: Sequence[Batch]) -> Call | None:
+    """The first call of a tool, which is that of `match_action`."""
+    return next((call for batch in batches for call in batch if call.name == tool), None)
 
 
 def _first_mismatches(required: RequiredAction, calls: Batch) -> Mismatches:
@@ -73,10 +74,15 @@ def compare_arguments(required: RequiredAction, arguments: dict[str, Any]) -> Mi
 
     `compare_args` null or empty compares nothing.
     """
-    target_tool = required.arguments.get("target_tool")
+    return compare_values(required.arguments, required.compare_args or (), arguments)
+
+
+def compare_values(golds: Mapping[str, Any], keys: Iterable[str], arguments: Mapping[str, Any]) -> Mismatches:
+    """The arguments among `keys` that differ from the gold; an absent one counts as null."""
+    target_tool = golds.get("target_tool")
     mismatches: Mismatches = {}
-    for key in required.compare_args or ():
-        gold, actual = required.arguments.get(key), arguments.get(key)
+    for key in keys:
+        gold, actual = golds.get(key), arguments.get(key)
         if not _same(key, gold, actual, target_tool):
             mismatches[key] = [gold, actual]
     return mismatches

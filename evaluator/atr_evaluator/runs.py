@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from atr_data.calls import CallRecord, LogRecord
 from atr_data.trajectory import Message, Trajectory
@@ -13,8 +12,7 @@ from atr_evaluator.agent_calls import finished_attempts
 from atr_evaluator.match import Batch, Call
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRun:
+class SessionRun(NamedTuple):
     """One finished session: which it was, its batches of calls in order (of a test, the others are not
     matched), and whether it could read its rule (None: not on record)."""
 
@@ -43,12 +41,11 @@ def _batches_of_messages(messages: Sequence[Message]) -> list[Batch]:
     batches: list[Batch] = []
     answers: dict[str | None, bool | None] = {}
     for message in reversed(messages):
-        if message.role == "tool":
-            answers[message.tool_call_id] = None if message.tool_error is None else not message.tool_error
-        elif message.role == "assistant" and message.tool_calls:
-            batches.append(
-                [Call(call.id, call.name, call.sent, answers.get(call.id)) for call in message.tool_calls]
-            )
+        if (role := message.role) == "tool":
+            failed = message.tool_error
+            answers[message.tool_call_id] = None if failed is None else not failed
+        elif role == "assistant" and (calls := message.tool_calls):
+            batches.append([Call(call.id, call.name, call.sent, answers.get(call.id)) for call in calls])
             answers = {}
     return batches[::-1]
 

@@ -138,7 +138,7 @@ def _add(scoring: Scoring, test: TestSession, rule: Rule, run: SessionRun) -> No
         {
             "session_id": test.session_id,
             "executed": _executed(matches),
-            "corrected_later": _corrected_later(matches),
+            "corrected_later": not passed and _corrected_later(matches),
         }
     )
 
@@ -182,5 +182,5 @@ def _executed(matches: Sequence[ActionMatch]) -> bool | None:
 
 
 def _corrected_later(matches: Sequence[ActionMatch]) -> bool:
-    failed = any(not match.passed for match in matches)
-    return failed and all(match.passed or match.corrected_later for match in matches)
+    """Of a failed session."""
+    return bool(matches) and all(match.passed or match.corrected_later for match in matches)

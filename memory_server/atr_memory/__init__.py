@@ -1,22 +1,28 @@
 """The cross-session memory: what an agent carries from one session into the next."""
 
-from atr_memory.layer import (
-    Answer,
-    FinishedSession,
-    Kept,
-    Learned,
-    MemoryFault,
-    MemoryLayer,
-    Offer,
-    seen_digest,
-    seen_text,
-)
-from atr_memory.layers.retrieval import Ranking
-from atr_memory.layers.whole_text import CONTEXT, NONE
-from atr_memory.registry import LAYER_KINDS, NAMED_LAYERS, LayerHelp
-from atr_memory.server import build_memory_server
-from atr_memory.store import Entry, MemoryStore, StoreError
-from atr_memory.transcript import DISTILLED, render_transcript
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from atr_memory.layer import (
+        Answer,
+        FinishedSession,
+        Kept,
+        Learned,
+        MemoryFault,
+        MemoryLayer,
+        Offer,
+        seen_digest,
+        seen_text,
+    )
+    from atr_memory.layers.whole_text import CONTEXT, NONE
+    from atr_memory.registry import LAYER_KINDS, NAMED_LAYERS, LayerHelp
+    from atr_memory.server import build_memory_server
+    from atr_memory.store import Entry, MemoryStore, StoreError
+    from atr_memory.text_search import Ranking
+    from atr_memory.transcript import DISTILLED, render_transcript
 
 __all__ = [
     "CONTEXT",
@@ -41,3 +47,34 @@ __all__ = [
     "seen_digest",
     "seen_text",
 ]
+
+_HOME = {
+    "CONTEXT": "layers.whole_text",
+    "DISTILLED": "transcript",
+    "LAYER_KINDS": "registry",
+    "NAMED_LAYERS": "registry",
+    "NONE": "layers.whole_text",
+    "Answer": "layer",
+    "Entry": "store",
+    "FinishedSession": "layer",
+    "Kept": "layer",
+    "LayerHelp": "registry",
+    "Learned": "layer",
+    "MemoryFault": "layer",
+    "MemoryLayer": "layer",
+    "MemoryStore": "store",
+    "Offer": "layer",
+    "Ranking": "text_search",
+    "StoreError": "store",
+    "build_memory_server": "server",
+    "render_transcript": "transcript",
+    "seen_digest": "layer",
+    "seen_text": "layer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the public names on first use: whoever reads transcripts must not wait for MCP."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

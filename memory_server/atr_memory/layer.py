@@ -8,14 +8,15 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, Protocol
-
-from mcp.types import Tool
+from typing import TYPE_CHECKING, Any, Protocol
 
 from atr_data.trajectory import Message
 from atr_data.usage import Usage
 from atr_memory.store import Entry, MemoryStore
 from atr_memory.transcript import render_transcript
+
+if TYPE_CHECKING:
+    from mcp.types import Tool
 
 
 class MemoryFault(Exception):

@@ -1,22 +1,21 @@
-"""The kinds of memory layers."""
+"""The kinds of memory layers.
+
+A layer's module is imported when one of its kind is made: most stand on an MCP server, which scoring does
+without.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from atr_memory.layer import MemoryLayer
-from atr_memory.layers.external import FOLDER, External, ServerSpec
-from atr_memory.layers.home import Home
-from atr_memory.layers.notes import Notes
-from atr_memory.layers.python_class import ClassMemory
-from atr_memory.layers.retrieval import Ranking, Retrieval
-from atr_memory.layers.rewrite import Rewrite
-from atr_memory.layers.rules import ModelRules, Rules
 from atr_memory.layers.whole_text import CONTEXT, NONE
-from atr_memory.text_search import ranked
-from atr_memory.writer import Writer
+
+if TYPE_CHECKING:
+    from atr_memory.text_search import Ranking
+    from atr_memory.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,16 @@ LayerMaker = Callable[[str, Mapping[str, Any], LayerHelp], MemoryLayer]
 """From a name, the settings of a layer (see `MemoryLayer.settings`) and some help to the layer."""
 
 
+def _notes(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.notes import Notes
+
+    return Notes()
+
+
 def _retrieval(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.retrieval import Retrieval
+    from atr_memory.text_search import ranked
+
     told = {key: settings[key] for key in ("by", "read", "top", "chunk") if key in settings}
     ranking = given.by_meaning if told.get("by") == "encoder" else ranked
     if ranking is None:
@@ -41,19 +49,27 @@ def _retrieval(name: str, settings: Mapping[str, Any], given: LayerHelp) -> Memo
 
 
 def _rules(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.rules import ModelRules, Rules
+
     extractor = settings.get("extractor", "offline")
     return Rules() if extractor == "offline" else ModelRules(_writer(given), extractor, name=name)
 
 
 def _rewrite(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.rewrite import Rewrite
+
     return Rewrite(_writer(given), name=name, characters=settings.get("characters", 4000))
 
 
 def _class(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.python_class import ClassMemory
+
     return ClassMemory(settings["path"], settings.get("options"), name=name)
 
 
 def _external(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.external import FOLDER, External, ServerSpec
+
     freeze = settings.get("freeze", "none")
     copies = tool = opens = None
     argument = "snapshot"
@@ -76,6 +92,12 @@ def _external(name: str, settings: Mapping[str, Any], given: LayerHelp) -> Memor
     return External(spec, settings, name=name)
 
 
+def _home(name: str, settings: Mapping[str, Any], given: LayerHelp) -> MemoryLayer:
+    from atr_memory.layers.home import Home
+
+    return Home()
+
+
 def _writer(given: LayerHelp) -> Writer:
     if given.writer is None:
         raise ValueError("a model is needed that writes for the memory")
@@ -85,12 +107,12 @@ def _writer(given: LayerHelp) -> Writer:
 LAYER_KINDS: Mapping[str, LayerMaker] = {
     "none": lambda name, settings, given: NONE,
     "context": lambda name, settings, given: CONTEXT,
-    "notes": lambda name, settings, given: Notes(),
+    "notes": _notes,
     "retrieval": _retrieval,
     "rules": _rules,
     "rewrite": _rewrite,
     "class": _class,
-    "home": lambda name, settings, given: Home(),
+    "home": _home,
     "external": _external,
 }
 

@@ -6,8 +6,15 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from typing import Protocol
 
 _WORD = re.compile(r"\w+")
+
+
+class Ranking(Protocol):
+    """The positions of the best `top` of some texts for a query, best first."""
+
+    def __call__(self, texts: Sequence[str], query: str, top: int) -> list[int]: ...
 
 
 def ranked(texts: Sequence[str], query: str, top: int) -> list[int]:

@@ -140,8 +140,19 @@ class Ontology:
 
     def object_parameters(self, domain: str) -> frozenset[str]:
         """The parameters of a domain's tools that take the ids of a session's objects."""
-        types = self.objects(domain).values()
-        return frozenset(name for kind in types for name in (*kind.parameters, kind.link) if name)
+        return self._object_parameters.get(domain, frozenset())
+
+    @cached_property
+    def _object_parameters(self) -> Mapping[str, frozenset[str]]:
+        return {
+            name: frozenset(
+                parameter
+                for kind in domain.objects.values()
+                for parameter in (*kind.parameters, kind.link)
+                if parameter
+            )
+            for name, domain in self.domains.items()
+        }
 
     @cached_property
     def link_prefixes(self) -> Mapping[str, str]:
@@ -183,13 +194,26 @@ def names_object(name: str) -> bool:
 def load_ontology() -> Ontology:
     """The ontology that ships with the package."""
     text = files("atr_ontology").joinpath("tools.yaml").read_text(encoding="utf-8")
-    raw = cast(dict[str, Any], yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw = _plain(cast(yaml.Node, yaml.compose(text, loader)))  # pyright: ignore[reportUnknownMemberType]
     return Ontology(
         version=raw["version"],
         domains={name: _domain(name, value) for name, value in raw["domains"].items()},
         base_tools=_tools(raw["base"]),
         session_tools=_tools(raw["session"]),
     )
+
+
+def _plain(node: yaml.Node) -> Any:
+    """The values of the file. (The constructor of the library knows many more kinds, and takes as long again
+    as everything else here, at each start.)"""
+    if isinstance(node, yaml.MappingNode):
+        pairs = cast("list[tuple[yaml.ScalarNode, yaml.Node]]", node.value)
+        return {key.value: _plain(value) for key, value in pairs}
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item) for item in cast("list[yaml.Node]", node.value)]
+    text, kind = cast(str, node.value), node.tag.rpartition(":")[2]
+    return text == "true" if kind == "bool" else int(text) if kind == "int" else text
 
 
 def _domain(name: str, raw: dict[str, Any]) -> Domain:

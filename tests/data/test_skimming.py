@@ -12,7 +12,7 @@ from atr_data import DataError, load_trajectory
 from atr_data.calls import LogRecord, read_calls
 from atr_data.reading import read_bytes
 from atr_data.skimming import skim_calls, skim_trajectory
-from atr_data.trajectory import Trajectory
+from tests.support.skimmed import outcome
 
 CALL = {"id": "c1", "name": "search", "arguments": {"q": "ä", "n": 2, "deep": {"list": [1.5, None, True]}}}
 MESSAGES = [
@@ -32,45 +32,6 @@ WHOLE = {
     "interaction_events": [{"kind": "cls_verdict", "turn_idx": 2, "rule_id": "r", "sim_reasoning": "x"}],
     "context_sha256": "0",
 }
-
-
-def _told(trajectory: Trajectory) -> dict[str, Any]:
-    return {
-        **{
-            name: getattr(trajectory, name)
-            for name in ("session_id", "session_type", "agent_variant", "termination_reason", "step_count")
-        },
-        "seconds": trajectory.duration_seconds,
-        "usage": trajectory.token_usage,
-        "context": trajectory.context_sha256,
-        "readable": trajectory.rule_readable,
-        "events": [
-            (e.kind, e.turn_idx, e.rule_id, e.route, e.cls_error, e.duplicate_count)
-            for e in trajectory.interaction_events
-        ],
-        "messages": [
-            (
-                m.role,
-                m.content,
-                m.tool_call_id,
-                m.tool_error,
-                m.turn_idx,
-                [_call(c) for c in m.tool_calls or ()],
-            )
-            for m in trajectory.messages
-        ],
-    }
-
-
-def _call(call: Any) -> tuple[Any, ...]:
-    return call.id, call.name, repr(call.arguments), repr(call.sent), call.parse_error, call.text("q")
-
-
-def _outcome(read: Any) -> Any:
-    try:
-        return _told(read())
-    except DataError as error:
-        return str(error)
 
 
 def _with(**changes: Any) -> str:
@@ -109,6 +70,7 @@ CASES = {
     "number without end": _calling('{"n": ' + "9" * 400 + "}"),
     "arguments are a list": _calling("[]"),
     "huge arguments": _calling(json.dumps({"q": "x" * 2**20})),
+    "long arguments": _calling(json.dumps({"q": "x" * 2**17})),
     "cut off": _with()[:-20],
     "empty": "",
     "a list": "[]",
@@ -120,9 +82,7 @@ CASES = {
 def test_a_trajectory_is_read_as_the_full_reader_reads_it(case: str, tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_bytes(CASES[case].encode("utf-8", "surrogatepass"))
-    assert _outcome(lambda: skim_trajectory(path, read_bytes(path))) == _outcome(
-        lambda: load_trajectory(path)
-    )
+    assert outcome(lambda: skim_trajectory(path, read_bytes(path))) == outcome(lambda: load_trajectory(path))
 
 
 def test_bytes_that_are_no_text_are_refused_wherever_they_stand(tmp_path: Path) -> None:

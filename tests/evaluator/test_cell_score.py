@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,22 @@ def test_the_file_holds_the_evaluation_and_tells_where_it_comes_from(tmp_path: P
     assert written["source"] == "trajectories"
     assert written["parse_errors"] == written["ignored"] == written["not_available"] == []
     assert not score.incomplete
+
+
+def test_a_score_that_stands_already_is_dated_anew_and_another_one_replaces_it(tmp_path: Path) -> None:
+    cell = write_cell(tmp_path / "cell", [trajectory("ts_0", [RIGHT])])
+    path = score_cell(cell, episode(NEED), variant="atr").path
+    os.utime(path, (1, 1))
+    first = path.stat()
+    score_cell(cell, episode(NEED), variant="atr")
+    again = path.stat()
+    assert (again.st_ino, again.st_size) == (first.st_ino, first.st_size)
+    assert again.st_mtime > first.st_mtime
+    session = cell / "trajectories" / "ts_0.json"
+    session.write_text(trajectory("ts_0", [WRONG]).model_dump_json())
+    score = score_cell(cell, episode(NEED), variant="atr")
+    assert json.loads(path.read_text()) == json.loads(json.dumps(score.document))
+    assert not score.document["session_results"][0]["task_success"]
 
 
 def test_of_an_agent_from_outside_the_same_metrics_stand_there_and_some_are_null(tmp_path: Path) -> None:

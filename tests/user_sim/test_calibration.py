@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from atr_data import load_episode, packaged_episodes_dir
 from atr_data.errors import DataError
 from atr_user_sim.calibration import calibrate_classifier, calibrate_router
 from atr_user_sim.calibration.folds import Hands, own_questions, own_turns
+from atr_user_sim.calibration.lines_gate import measure_lines, passes_gate
 from atr_user_sim.calibration.measure import measure_classifier, measure_router
 from atr_user_sim.calibration.records import agent_questions
 from atr_user_sim.interface import ClassifierVerdict, PoolRule, RouterVerdict
-from atr_user_sim.offline import offline_encoder, offline_router
+from atr_user_sim.lines import lines_beside, load_lines
+from atr_user_sim.offline import offline_classifier, offline_router
 
 
 class _AlwaysAsks:
@@ -89,7 +92,7 @@ async def test_the_classifier_by_words_on_questions_of_writers_it_has_not_seen(
     hands: Hands, least: float
 ) -> None:
     """Half of them are answerable, and the other half are near misses. A sample: every seventh."""
-    result = await measure_classifier(islice(own_questions(None, hands), 0, None, 7))
+    result = await measure_classifier(islice(own_questions("lexical", hands), 0, None, 7))
     assert 0.4 < (result.always_null_accuracy or 0) < 0.6
     assert (result.accuracy or 0) >= least
     assert (result.false_positive_rate or 1) <= 0.12
@@ -98,7 +101,7 @@ async def test_the_classifier_by_words_on_questions_of_writers_it_has_not_seen(
 async def test_long_questions_about_a_neighbouring_matter_get_no_answer() -> None:
     """Judged by weights that did not see the persona; all such questions are of one writer."""
     long = [question for question in agent_questions() if question.kind == "long"]
-    result = await measure_classifier(own_questions(None, "both", long[::2]))
+    result = await measure_classifier(own_questions("lexical", "both", long[::2]))
     assert (result.false_positive_rate or 0) <= 0.12
     assert (result.recall or 0) >= 0.7
 
@@ -106,11 +109,22 @@ async def test_long_questions_about_a_neighbouring_matter_get_no_answer() -> Non
 async def test_the_classifier_with_the_encoder_on_questions_of_writers_it_has_not_seen() -> None:
     """A sample, since each text takes the encoder some milliseconds: one persona."""
     pytest.importorskip("onnxruntime")
-    cases = list(own_questions(offline_encoder("minilm"), "both"))
+    cases = list(own_questions("minilm", "both"))
     result = await measure_classifier(cases[:80])
     assert (result.always_null_accuracy or 0) == 0.5
     assert (result.accuracy or 0) >= 0.78
     assert (result.false_positive_rate or 1) <= 0.15
+
+
+async def test_with_the_lines_of_one_hand_those_of_the_other_are_recognised() -> None:
+    """Gate S7, on a persona that no weights were trained on."""
+    pytest.importorskip("onnxruntime")
+    path = packaged_episodes_dir() / "wilhelmina_sprague_seed000.json"
+    pool = [PoolRule(rule.rule_id, rule.canonical_answer) for rule in load_episode(path).rules]
+    lines = load_lines(lines_beside(path, "wilhelmina_sprague"))
+    measured = await measure_lines(offline_classifier("minilm"), pool, lines)
+    assert measured.total > 100
+    assert passes_gate(measured)
 
 
 async def test_the_router_on_the_official_turns(official_dir: Path) -> None:

@@ -160,7 +160,8 @@ async def test_statements_and_lines_are_encoded_once_and_the_question_each_time(
 
 async def test_the_same_question_has_the_same_answer() -> None:
     pytest.importorskip("onnxruntime")
-    first, second = offline_classifier("minilm", LINES), OfflineClassifier(TextVectors(None), LINES)
+    unread = TextVectors(file=None)
+    first, second = offline_classifier("minilm", LINES), OfflineClassifier(unread, LINES)
     for question in ("Aisle or window?", "Who pays?", "Do I file bills by sender?"):
         assert await _hit(first, question) == await _hit(second, question)
 

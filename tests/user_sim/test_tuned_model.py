@@ -12,7 +12,11 @@ import pytest
 np: Any = pytest.importorskip("numpy")
 pytest.importorskip("onnxruntime")
 
-from atr_user_training.tuned_model import Difference, layer_weights, showing, tuned  # noqa: E402
+from atr_user_sim.calibration.folds import FOLDS  # noqa: E402
+from atr_user_sim.calibration.records import statements  # noqa: E402
+from atr_user_sim.offline import offline_encoder  # noqa: E402
+from atr_user_sim.offline.text_vectors import TextVectors  # noqa: E402
+from atr_user_sim.offline.tuned_model import Difference, layer_weights, showing, tuned  # noqa: E402
 
 PIECES = [[101, 2054, 2051, 2515, 1996, 3345, 2681, 102]]
 MATRIX = "5.attention.self.query"
@@ -90,3 +94,21 @@ def test_what_a_layer_reads_and_its_weights_give_what_it_makes(model: bytes) -> 
     bent = inner * (1 + np.vectorize(math.erf)(inner / math.sqrt(2))) / 2
     made = normal("output.LayerNorm", between + mapped("output.dense", bent))
     assert np.allclose(made, last_layer(model)[0], atol=1e-3)
+
+
+def test_vectors_are_those_of_the_tuned_encoder(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    moved = 100 * chance.normal(size=384)
+    np.savez(tmp_path / "tuning.npz", **{"5.output.LayerNorm.bias": moved})
+    (vector,) = TextVectors(tmp_path / "tuning.npz", None).vectors(["What time does the train leave?"])
+    assert vector @ moved > 0.99 * np.linalg.norm(moved)
+
+
+def test_each_group_is_judged_by_an_encoder_that_did_not_see_it() -> None:
+    """So of the same text each has a vector of its own."""
+    folders = [FOLDS / group for group in sorted({statement.writer for statement in statements()})]
+    encoders = [offline_encoder("minilm", folder) for folder in folders] + [offline_encoder("minilm")]
+    found = [encoder.vectors(["What time does the train leave?"])[0] for encoder in encoders if encoder]
+    alike = np.array(found) @ np.array(found).T
+    assert len(found) == 5
+    assert (alike[~np.eye(5, dtype=bool)] < 0.999).all()

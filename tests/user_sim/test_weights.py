@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from atr_user_sim.offline.minilm import PIECES
 from atr_user_sim.offline.wordpieces import WordPieces
-from atr_user_training.made_from import digest_of_code, made_from, recorded
+from atr_user_training.made_from import RECORD, TUNING_RECORD, digest_of_code, made_from, recorded, tuned_from
 
 
-def test_the_weights_are_of_this_data_and_these_programs() -> None:
-    """What differs is named; `make train-user` mends it."""
-    now, then = made_from(), recorded()
+@pytest.mark.parametrize(
+    ("found", "file"), [(made_from, RECORD), (tuned_from, TUNING_RECORD)], ids=["heads", "encoder"]
+)
+def test_the_weights_are_of_this_data_and_these_programs(
+    found: Callable[[], Mapping[str, str]], file: Path
+) -> None:
+    """What differs is named; `make train-user`, for the encoder `make tune-encoder` before it, mends it."""
+    now, then = found(), recorded(file)
     if now["python"] != then["python"]:
         pytest.skip("what a module looks like depends on the version of Python")
     assert sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name)) == []
@@ -58,7 +64,7 @@ def test_a_vector_from_the_file_is_the_one_that_the_encoder_gives() -> None:
     from atr_user_training.shipped_texts import shipped_texts
 
     texts = sorted(shipped_texts())[::500]
-    read, encoded = TextVectors().vectors(texts), TextVectors(None).vectors(texts)
+    read, encoded = TextVectors().vectors(texts), TextVectors(file=None).vectors(texts)
     assert ((read * encoded).sum(axis=1) > 0.99).all()
     assert (abs((read * read).sum(axis=1) - 1) < 1e-5).all()
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from atr_user_sim.offline.classifier import described
 from atr_user_sim.offline.head import LEADERS
 from atr_user_sim.offline.meaning_features import PoolVectors, Table
-from atr_user_sim.offline.minilm import TextEncoder
-from atr_user_sim.offline.projection import Projection
 from atr_user_training.examples import Example, Pool
+from atr_user_training.spaces import Space, Spaces
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class FeatureTable:
 def words_table(examples: Sequence[Example]) -> FeatureTable:
     columns = [described(example.question, example.pool.known) for example in examples]
     names = sorted(columns[0])
-    values = _empty(examples, names)
+    values = _empty(len(examples), _most(examples), len(names))
     for number, found in enumerate(columns):
         for place, name in enumerate(names):
             values[number, : len(found[name]), place] = found[name]
@@ -62,43 +61,40 @@ def words_table(examples: Sequence[Example]) -> FeatureTable:
 
 
 class MeaningTables:
-    """The vectors of the pools are found once, and projected as often as wished."""
+    """How near the questions are to the rules of their pools, each in a space that has seen neither."""
 
-    def __init__(self, examples: Sequence[Example], encoder: TextEncoder, any_projection: Projection) -> None:
-        self._examples = examples
-        numbers: dict[int, list[int]] = {}
-        pools: dict[int, Pool] = {}
+    def __init__(self, examples: Sequence[Example], spaces: Spaces) -> None:
+        self._spaces = spaces
+        self._most = _most(examples)
+        self._of_pool: dict[int, list[int]] = {}
+        self._pools: dict[int, Pool] = {}
+        self._questions = [example.question for example in examples]
         for number, example in enumerate(examples):
-            numbers.setdefault(id(example.pool), []).append(number)
-            pools[id(example.pool)] = example.pool
-        self._pools = [
-            (
-                numbers[key],
-                encoder.vectors([examples[number].question for number in numbers[key]]),
-                PoolVectors(pool.known, encoder, any_projection),
-            )
-            for key, pool in pools.items()
-        ]
+            self._of_pool.setdefault(id(example.pool), []).append(number)
+            self._pools[id(example.pool)] = example.pool
 
-    def plain(self) -> tuple[Sequence[str], NDArray[np.float32]]:
-        return self._gathered([vectors.plain_features(asked) for _, asked, vectors in self._pools])
-
-    def projected(self, projection: Projection) -> tuple[Sequence[str], NDArray[np.float32]]:
-        found: list[Mapping[str, Table]] = []
-        for _, asked, vectors in self._pools:
-            vectors.project(projection)
-            found.append(vectors.projected_features(asked))
-        return self._gathered(found)
-
-    def _gathered(self, found: Sequence[Mapping[str, Table]]) -> tuple[Sequence[str], NDArray[np.float32]]:
-        names = sorted(found[0])
-        values = _empty(self._examples, names)
-        for (numbers, _, _), tables in zip(self._pools, found, strict=True):
+    def without(self, group: str) -> tuple[Sequence[str], NDArray[np.float32]]:
+        """For a head that does not see one more group."""
+        names: list[str] = []
+        values = _empty(0, 0, 0)
+        for key, pool in self._pools.items():
+            tables = self._features(pool, self._of_pool[key], self._spaces.without(pool.group, group))
+            if not names:
+                names = sorted(tables)
+                values = _empty(len(self._questions), self._most, len(names))
             for place, name in enumerate(names):
-                values[numbers, : tables[name].shape[1], place] = tables[name]
+                values[self._of_pool[key], : tables[name].shape[1], place] = tables[name]
         return names, values
 
+    def _features(self, pool: Pool, numbers: Sequence[int], space: Space) -> Mapping[str, Table]:
+        asked = space.encoder.vectors([self._questions[number] for number in numbers])
+        return PoolVectors(pool.known, space.encoder, space.projection).features(asked)
 
-def _empty(examples: Sequence[Example], names: Sequence[str]) -> NDArray[np.float32]:
-    most = max(len(example.pool.rules) for example in examples)
-    return np.full((len(examples), most, len(names)), np.nan, dtype=np.float32)
+
+def _empty(questions: int, rules: int, names: int) -> NDArray[np.float32]:
+    return np.full((questions, rules, names), np.nan, dtype=np.float32)
+
+
+def _most(examples: Sequence[Example]) -> int:
+    """Rules in the largest pool."""
+    return max(len(example.pool.rules) for example in examples)

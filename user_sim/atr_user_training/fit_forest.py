@@ -18,7 +18,6 @@ SEEDS = (1, 2)
 
 _PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",
-    "learning_rate": 0.05,
     "num_leaves": 15,
     "min_data_in_leaf": 20,
     "feature_fraction": 0.5,
@@ -33,14 +32,14 @@ _PARAMETERS: Mapping[str, Any] = {
 
 
 def fit_forest(
-    features: Sequence[str], rows: _Numbers, labels: _Numbers, weights: _Numbers, rounds: int
+    features: Sequence[str], rows: _Numbers, labels: _Numbers, weights: _Numbers, rounds: int, rate: float
 ) -> Forest:
     lightgbm: Any = import_module("lightgbm")
     truth = labels.astype(np.int8)
     data = lightgbm.Dataset(rows, truth, weight=weights)
     trees: list[Tree] = []
     for seed in SEEDS:
-        model: Any = lightgbm.train({**_PARAMETERS, "seed": seed}, data, rounds)
+        model: Any = lightgbm.train({**_PARAMETERS, "learning_rate": rate, "seed": seed}, data, rounds)
         trees += [_tree(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
     return Forest(list(features), trees)
 

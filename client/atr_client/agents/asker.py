@@ -85,6 +85,10 @@ def _look(view: View, memory: Memory) -> ModelReply:
     return ModelReply(tool_calls=calls)
 
 
+def naive_model() -> Asker:
+    return Asker(remembers=False)
+
+
 def _remembered(view: View) -> list[Statement]:
     """What the user said to stand, or in answer to a question about what holds in general."""
     return [s for s in view.statements if not s.question or asks_in_general(s.question)]

@@ -108,6 +108,10 @@ class Drawn:
         return Random(f"{self.seed} {tool} {parameter}")
 
 
+def first_model() -> NullAgent:
+    return NullAgent(First())
+
+
 def random_model() -> PerSession:
     """Draws in each session from that session's own seed."""
     return PerSession(lambda session_id: NullAgent(Drawn(session_id)))

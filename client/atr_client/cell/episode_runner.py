@@ -13,7 +13,8 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.session.retention import note_retention
 from atr_client.session.rewording import RewordedRules
 from atr_client.session.session_runner import run_session
-from atr_client.session.transports import TransportName, served
+from atr_client.session.transport_names import TransportName
+from atr_client.session.transports import served
 from atr_client.session.turns import SessionSettings
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_data.trajectory import Trajectory

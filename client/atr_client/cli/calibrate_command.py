@@ -81,12 +81,12 @@ async def _router(file: Path | None, every: int) -> list[str]:
 
 async def _classifier(comparison: TextComparison, every: int) -> list[str]:
     found: list[str] = []
-    encoder = chosen_encoder(comparison)
+    chosen_encoder(comparison)
     for hands, known in _KNOWLEDGE.items():
         heading = f"classifier ({comparison}, {known}), each group of writers left out"
-        result = await measure_classifier(islice(own_questions(encoder, hands), 0, None, every))
+        result = await measure_classifier(islice(own_questions(comparison, hands), 0, None, every))
         found += result.render(heading, confusions=False)
-    asked = own_questions(encoder, "both", agent_questions())
+    asked = own_questions(comparison, "both", agent_questions())
     heading = f"classifier ({comparison}, lines of two hands), in an agent's voice, personas left out"
     return found + (await measure_classifier(islice(asked, 0, None, every))).render(heading, confusions=False)
 

@@ -14,22 +14,18 @@ from rich.console import Console
 
 from atr_client.cli.failures import reported_errors
 from atr_client.outputs.fitting import print_line
-from atr_client.outputs.in_processes import in_processes
+from atr_client.outputs.in_processes import in_processes, searching_rarely
 from atr_client.outputs.layout import CellFolder, summary_path, utc_stamp
 from atr_client.outputs.result_tables import print_results
 from atr_client.outputs.rows import aborted_row
+from atr_client.outputs.scored_cells import scored_cell
 from atr_client.outputs.scoring import Source, score_folder
-from atr_client.outputs.stored_cells import (
-    CellRecord,
-    EpisodeShelf,
-    all_cells,
-    episode_of,
-    outputs_root_of,
-)
+from atr_client.outputs.stored_cells import EpisodeShelf, Told, all_cells, episode_of, outputs_root_of
 from atr_data import DataError, named_episode
 from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
 from atr_evaluator import CellIdentity, CellScore, exit_code, score_row, summary
+from atr_evaluator.aggregate.settings import ScoredCell
 from atr_ontology import load_ontology
 
 
@@ -50,13 +46,14 @@ class ScoreRequest:
 
 def score_command(request: ScoreRequest) -> int:
     """Scores every cell at or below the folders and prints the results. Returns the exit code."""
-    with reported_errors():
+    with reported_errors(), searching_rarely():
         cells = all_cells(request.folders)
         named = named_episode(request.episode, request.episodes) if request.episode else None
         load_ontology()  # once, and not in each process
-        rows = in_processes(partial(_score, request=request, named=named, shelf=EpisodeShelf()), cells)
+        scored = in_processes(partial(_score, request=request, named=named, shelf=EpisodeShelf()), cells)
+        rows = [row for row, _ in scored]
         root = outputs_root_of(cells[0])
-        print_results(Console(), rows, root)
+        print_results(Console(), rows, root, [cell for _, cell in scored if cell])
         if root:
             path = summary_path(root, "evaluator", stamp := utc_stamp())
             path.parent.mkdir(exist_ok=True)
@@ -73,9 +70,11 @@ def score_command(request: ScoreRequest) -> int:
 
 def _score(
     folder: CellFolder, *, request: ScoreRequest, named: Path | None, shelf: EpisodeShelf
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], ScoredCell | None]:
+    """The row of a cell, and the cell with its score where it has one."""
     started = time.monotonic()
-    record = CellRecord.of(folder)
+    told = Told.of(folder)
+    record = told.record
     episode_path: Path | None = None
     broken_off = aborted_row(folder)
     try:
@@ -92,7 +91,7 @@ def _score(
             source=request.source,
             trace_footers=request.trace_footers,
             cross_check=request.cross_check,
-            record=record,
+            told=told,
         )
     except DataError as error:
         outcome = str(error)
@@ -106,4 +105,7 @@ def _score(
         runs_dir=str(folder.path),
     )
     row = score_row(identity, outcome, duration_sec=time.monotonic() - started)
-    return {**row, "privileged": bool(record.privileged), **(broken_off or {})}
+    row = {**row, "privileged": bool(record.privileged), **(broken_off or {})}
+    if isinstance(outcome, str):
+        return row, None
+    return row, scored_cell(folder, outcome.document, told=told)

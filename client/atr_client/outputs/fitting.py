@@ -15,6 +15,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 _ANY_WIDTH = 100_000
+_EDGE = 1
+"""What a column beside others takes less than alone: two neighbours share a line."""
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -44,18 +46,17 @@ def print_line(console: Console, line: str, *, style: str = "", indent: str = ""
 
 def _parts(console: Console, table: Table) -> Iterator[Table]:
     first, *others = table.columns
-    chosen: list[Column] = []
-    for column in others:
-        if chosen and not _fits(console, _table(table, [first, *chosen, column])):
-            yield _table(table, [first, *chosen])
-            chosen = []
-        chosen.append(column)
-    yield _table(table, [first, *chosen])
-
-
-def _fits(console: Console, table: Table) -> bool:
     unbounded = console.options.update(width=_ANY_WIDTH)
-    return Measurement.get(console, unbounded, table).maximum <= console.width
+    alone = {id(c): Measurement.get(console, unbounded, _table(table, [c])).maximum for c in table.columns}
+    chosen, width = [first], alone[id(first)]
+    for column in others:
+        more = alone[id(column)] - _EDGE
+        if len(chosen) > 1 and width + more > console.width:
+            yield _table(table, chosen)
+            chosen, width = [first], alone[id(first)]
+        chosen.append(column)
+        width += more
+    yield _table(table, chosen)
 
 
 def _table(source: Table, columns: Sequence[Column]) -> Table:

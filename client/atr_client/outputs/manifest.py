@@ -15,7 +15,7 @@ from atr_client.errors import ManifestMismatch
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest_changes import explained
 from atr_client.outputs.provenance import Provenance
-from atr_client.session.transports import TransportName
+from atr_client.session.transport_names import TransportName
 from atr_data.errors import DataError
 from atr_data.files import write_atomic
 from atr_data.reading import StrPath, read_json

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -18,7 +17,7 @@ from atr_client.outputs.fitting import print_line, print_table
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import Row
 from atr_client.outputs.scored_cells import PRIVILEGED, scored_cell
-from atr_client.outputs.user_line import user_line
+from atr_client.outputs.user_line import UNKNOWN_USER, users_of
 from atr_client.outputs.validity_line import rule_blind_cells, validity_line
 from atr_data import DataError
 from atr_evaluator.aggregate.accuracy_figures import ALL, INTERVALS, accuracy_table
@@ -32,15 +31,18 @@ SAYS_LITTLE = ("context", "none")
 """Layers of which a line on memory says nothing: everything is pushed, or nothing kept."""
 
 
-def print_results(console: Console, rows: Sequence[Row], root: Path | None = None) -> None:
+def print_results(
+    console: Console, rows: Sequence[Row], root: Path | None = None, known: Iterable[ScoredCell] = ()
+) -> None:
     """Test accuracy per model and setting: one column per variant, cut by check type and by domain; where
     points are lost; the companion metrics; who played the user; how it compares with guessing, for which
     cells below the outputs root count as well (of a model that guesses the accuracy alone); then, once, what
     the rows mean, where trajectories and call log differ, and what failed. A cell without a score counts for
-    nothing: a variant that has no other cells shows `-`."""
+    nothing: a variant that has no other cells shows `-`. The cells that are `known` are not read again."""
     scored = [row for row in rows if row["ok"]]
-    blind = rule_blind_cells(scored, root)
-    cells = _cells(rows)
+    cells = _cells(rows, {cell.folder: cell for cell in known})
+    found = {cell.folder: cell for cell in cells if cell.document is not None}
+    blind = rule_blind_cells(list(found.values()), root)
     names = varying(dict.fromkeys(cell.setting for cell in cells))
     legend: dict[str, None] = {}
     for setting in sorted({cell.setting for cell in cells}):
@@ -52,7 +54,7 @@ def print_results(console: Console, rows: Sequence[Row], root: Path | None = Non
             print_line(console, line, indent="    ")
     for row in scored:
         if row.get("verified") is False:
-            for told in told_differences(_evaluation(row)):
+            for told in told_differences(found[row["runs_dir"]].document or {}):
                 print_line(console, f"not verified: {row['cell_id']}: {told}")
     for row in rows:
         if not row["ok"]:
@@ -90,18 +92,18 @@ def _print_setting(
     if memory.figures and setting.layer not in SAYS_LITTLE:
         print_table(console, _table(memory, setting, memory.title, variants))
         yield from memory.notes
-    if user := user_line([{"runs_dir": cell.folder} for group in scored for cell in group.scored]):
-        print_line(console, user)
+    if setting.user != UNKNOWN_USER:
+        print_line(console, users_of(scored[0].scored))
     if privileged:
         print_line(console, f"{setting.model} {PRIVILEGED}")
     for line in validity_line(setting.model, scored, blind).splitlines():
         print_line(console, line, indent="    ")
 
 
-def _cells(rows: Sequence[Row]) -> list[ScoredCell]:
+def _cells(rows: Sequence[Row], known: Mapping[str, ScoredCell]) -> list[ScoredCell]:
     """A cell without a score goes with those of its model that have one."""
     cells = [
-        replace(scored_cell(CellFolder(Path(row["runs_dir"])), _evaluation(row)), privileged=_privileged(row))
+        replace(known.get(row["runs_dir"]) or _scored(row), privileged=_privileged(row))
         for row in rows
         if row["ok"]
     ]
@@ -156,9 +158,9 @@ def _table(figures: FigureTable, setting: Setting, head: str, variants: Sequence
     return table
 
 
-def _evaluation(row: Row) -> dict[str, Any]:
-    """Of a cell that was scored just now, or whose score was looked at."""
-    path = Path(row["runs_dir"])
-    if (found := read_evaluation(CellFolder(path))) is None:
-        raise DataError("is gone or damaged; score the cell again", path=path / "eval.json")
-    return found
+def _scored(row: Row) -> ScoredCell:
+    """A cell whose score was looked at before."""
+    folder = CellFolder(Path(row["runs_dir"]))
+    if (found := read_evaluation(folder)) is None:
+        raise DataError("is gone or damaged; score the cell again", path=folder.evaluation)
+    return scored_cell(folder, found)

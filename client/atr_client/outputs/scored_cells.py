@@ -13,8 +13,8 @@ from atr_client.outputs.evaluations import read_evaluation
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.manifest import MANIFEST_VERSION, read_manifest
 from atr_client.outputs.rows import aborted_row, made_calls
-from atr_client.outputs.stored_cells import CellRecord, all_cells, episode_of
-from atr_client.outputs.user_line import described_user
+from atr_client.outputs.stored_cells import Told, all_cells, episode_of
+from atr_client.outputs.user_line import UNKNOWN_USER, described_user
 from atr_data import DataError
 from atr_data.reading import read_json
 from atr_evaluator import SCORER_VERSION, evaluate_cell
@@ -50,17 +50,22 @@ def checked(cells: Sequence[ScoredCell]) -> ScoredFolder:
 
 def read_cell(folder: CellFolder, episodes: Path | None = None) -> ScoredCell:
     """The cell as it lies on disk now."""
-    manifest = read_manifest(folder.manifest) or {}
-    document, problem = _score(folder, CellRecord.model_validate(manifest), manifest, episodes)
-    return scored_cell(folder, document, problem)
+    told = Told.of(folder)
+    document, problem = _score(folder, told, episodes)
+    return scored_cell(folder, document, problem, told=told)
 
 
 def scored_cell(
-    folder: CellFolder, document: Mapping[str, Any] | None, problem: str | None = None
+    folder: CellFolder,
+    document: Mapping[str, Any] | None,
+    problem: str | None = None,
+    *,
+    told: Told | None = None,
 ) -> ScoredCell:
-    """A cell with the score that it has, in the setting that its manifest tells."""
-    manifest = read_manifest(folder.manifest) or {}
-    record, row = CellRecord.model_validate(manifest), _done(folder)
+    """A cell with the score that it has, in the setting that its manifest tells, which is read unless it is
+    given."""
+    told, row = told or Told.of(folder), _done(folder)
+    record, manifest = told.record, told.manifest
     dataset = (document or {}).get("dataset") or "unknown"
     if record.shuffle_references is not None:
         dataset += f", shuffled {record.shuffle_references}"
@@ -92,10 +97,11 @@ def scored_cell(
 
 
 def _score(
-    folder: CellFolder, record: CellRecord, manifest: Mapping[str, Any], episodes: Path | None
+    folder: CellFolder, told: Told, episodes: Path | None
 ) -> tuple[Mapping[str, Any] | None, str | None]:
     """The score, and what is wrong with it or why there is none."""
-    version = manifest.get("version", MANIFEST_VERSION)
+    record = told.record
+    version = told.manifest.get("version", MANIFEST_VERSION)
     if version != MANIFEST_VERSION:
         return None, f"{folder.manifest}: its version is {version!r}, this program reads {MANIFEST_VERSION}"
     if broken_off := aborted_row(folder):
@@ -135,7 +141,7 @@ def _done(folder: CellFolder) -> Mapping[str, Any]:
 def _user(manifest: Mapping[str, Any]) -> str:
     user = manifest.get("user_sim")
     told = cast(dict[str, Any], user) if isinstance(user, dict) else {}
-    return described_user(told) if told else "unknown"
+    return described_user(told) if told else UNKNOWN_USER
 
 
 def _refuse_twins(cells: Sequence[ScoredCell]) -> None:

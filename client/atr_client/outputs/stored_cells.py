@@ -6,10 +6,11 @@ A path that a run wrote down is a hint and never the truth: a folder may have be
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
@@ -25,6 +26,7 @@ from atr_data.select import episode_files
 from atr_data.shuffle import reordered
 
 _OF_A_CELL = frozenset({"trajectories", "cell_manifest.json", "calls.jsonl"})
+_OF_SESSIONS = frozenset({"trajectories", "traces"})
 
 
 class CellRecord(BaseModel):
@@ -62,7 +64,7 @@ class CellRecord(BaseModel):
     def of(cls, folder: CellFolder) -> CellRecord:
         return cls.model_validate(read_manifest(folder.manifest) or {})
 
-    @property
+    @cached_property
     def key(self) -> CellKey | None:
         """None when the record does not tell enough to make one."""
         if self.persona_id is None or self.episode_id is None or self.variant is None or self.model is None:
@@ -84,6 +86,19 @@ class CellRecord(BaseModel):
             return None
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the manifest of a cell says: all of it, and what is made of that."""
+
+    manifest: Mapping[str, Any]
+    record: CellRecord
+
+    @classmethod
+    def of(cls, folder: CellFolder) -> Self:
+        manifest = read_manifest(folder.manifest) or {}
+        return cls(manifest, CellRecord.model_validate(manifest))
+
+
 def find_cells(folder: Path) -> Iterator[Path]:
     """The folder itself when it is a cell, else the cells below it. Raises ConfigError when there is none."""
     if problem := path_problem(folder):
@@ -94,14 +109,17 @@ def find_cells(folder: Path) -> Iterator[Path]:
     if any((folder / name).exists() for name in _OF_A_CELL):
         yield folder
         return
-    found = sorted(
-        Path(place)
-        for place, folders, files in os.walk(folder)
-        if not _OF_A_CELL.isdisjoint((*folders, *files))
-    )
+    found = sorted(Path(place) for place in _cells_below(folder))
     if not found:
         raise ConfigError(f"{folder}: there is no cell here, and none below")
     yield from found
+
+
+def _cells_below(folder: Path) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        if not _OF_A_CELL.isdisjoint((*folders, *files)):
+            yield place
+        folders[:] = [name for name in folders if name not in _OF_SESSIONS]
 
 
 def all_cells(folders: Sequence[Path]) -> list[CellFolder]:
@@ -171,17 +189,10 @@ def episode_of(
     of all. Raises DataError when there is none, when the only one cannot be used, or when `given` is another
     episode than the cell's.
     """
-    places = [given] if given else list(_places(record, below))
-    if not places:
-        name = f"episode {record.episode_id}" if record.episode_id else "the episode"
-        raise DataError(
-            f"{name} of this cell is not found; give it with --episode FILE or --episodes DIR",
-            path=folder.path,
-        )
     found: list[FoundEpisode] = []
     problem: DataError | None = None
     shelf = shelf or EpisodeShelf()
-    for place in places:
+    for place in [given] if given else _places(record, below):
         try:
             episode, digest = shelf.load(place)
         except DataError as error:
@@ -191,8 +202,12 @@ def episode_of(
         found.append(FoundEpisode(reordered(episode, record.shuffle_references), place, changed))
         if not changed:
             break
-    if not found and problem:
-        raise problem
+    if not found:
+        name = f"episode {record.episode_id}" if record.episode_id else "the episode"
+        raise problem or DataError(
+            f"{name} of this cell is not found; give it with --episode FILE or --episodes DIR",
+            path=folder.path,
+        )
     best = next((one for one in found if not one.changed), found[0])
     if record.episode_id not in (None, best.episode.episode_id):
         raise DataError(

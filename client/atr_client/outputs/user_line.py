@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.manifest import read_manifest
-from atr_client.outputs.rows import Row
 from atr_evaluator.aggregate.settings import ScoredCell
+
+UNKNOWN_USER = "unknown"
+"""Where no manifest tells."""
 
 USER_LINE: Mapping[str, str] = {"md": "\n{}", "latex": "\n% {}"}
 """How the line stands below tables of a format; the others have it in each row."""
 
 
-def user_line(rows: Sequence[Row]) -> str | None:
-    """`user: offline, Classifier .87`, with every make that the cells had; None when no manifest tells."""
-    manifests = [read_manifest(CellFolder(Path(row["runs_dir"])).manifest) or {} for row in rows]
-    users = [described_user(found) for manifest in manifests if (found := manifest.get("user_sim"))]
-    return f"user: {' | '.join(sorted(set(users)))}" if users else None
-
-
 def users_of(cells: Sequence[ScoredCell]) -> str:
-    """The same line for cells that were read from their folders."""
+    """`user: offline, Classifier .87`, with every make that the cells had."""
     return f"user: {' | '.join(sorted({cell.setting.user for cell in cells}))}"
 
 

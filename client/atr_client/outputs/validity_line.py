@@ -6,13 +6,12 @@ same order of its objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.evaluations import read_evaluation
 from atr_client.outputs.layout import CellFolder
-from atr_client.outputs.rows import Row
 from atr_client.outputs.scored_cells import scored_cell
 from atr_client.outputs.stored_cells import CellRecord
 from atr_evaluator import LEVEL, Comparison
@@ -22,17 +21,19 @@ from atr_evaluator.aggregate.settings import Group, ScoredCell
 NONE_RAN = "no rule-blind model has run on these tests (run adds them with --nulls)"
 
 
-def rule_blind_cells(rows: Iterable[Row], root: Path | None) -> list[ScoredCell]:
-    """The cells of rule-blind models among the scored `rows`, and all others below the outputs root."""
-    folders = {Path(row["runs_dir"]).resolve() for row in rows if row["model"] in RULE_BLIND_MODELS}
-    if root:
-        folders |= {path.parent.resolve() for path in root.glob("*/*/*__model-offline-*/eval.json")}
-    cells = [CellFolder(folder) for folder in sorted(folders)]
-    return [
-        scored_cell(cell, read_evaluation(cell))
-        for cell in cells
-        if CellRecord.of(cell).model in RULE_BLIND_MODELS
-    ]
+_NAMES = tuple(f"__model-{model.replace('/', '-')}__" for model in RULE_BLIND_MODELS)
+"""How the folders of their cells are called."""
+
+
+def rule_blind_cells(cells: Sequence[ScoredCell], root: Path | None) -> list[ScoredCell]:
+    """The cells of rule-blind models among the scored ones, and all others below the outputs root."""
+    found = {Path(cell.folder).resolve(): cell for cell in cells if cell.blind}
+    named = (path.parent for path in root.glob("*/*/*__model-offline-*/eval.json")) if root else ()
+    for folder in (path.resolve() for path in named if any(name in path.name for name in _NAMES)):
+        cell = CellFolder(folder)
+        if folder not in found and CellRecord.of(cell).model in RULE_BLIND_MODELS:
+            found[folder] = scored_cell(cell, read_evaluation(cell))
+    return [found[folder] for folder in sorted(found)]
 
 
 def validity_line(model: str, found: Sequence[Group], blind: Sequence[ScoredCell]) -> str:

@@ -8,18 +8,16 @@ import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
 
 from mcp import StdioServerParameters
 
+from atr_client.session.transport_names import TransportName
 from atr_data.episode import Episode, LearningSession, TestSession
 from atr_servers.connections import Target
 from atr_servers.environment import Environment
 from atr_servers.hosts.environment_host import Host
 from atr_servers.hosts.http_app import create_app, environment_url
 from atr_servers.hosts.serve_http import serving
-
-TransportName = Literal["in-process", "stdio", "http"]
 
 
 @asynccontextmanager

@@ -83,7 +83,7 @@ def _files(cell: Cell, folder: Path) -> Iterator[Path]:
     if lines.exists():
         yield lines
     model = OFFLINE_MODELS.get(cell.key.model)
-    if model is not None and model.teach:
+    if model is not None and model.taught:
         inside = path.is_relative_to(folder.resolve())
         yield from _others(episode_files(folder if inside else path.parent), path)
 

@@ -21,7 +21,7 @@ from pydantic import (
 from atr_client.errors import ConfigError
 from atr_client.models.catalogue import Catalogue, Reasoning, on_off
 from atr_client.outputs.stores import place_of
-from atr_client.session.transports import TransportName
+from atr_client.session.transport_names import TransportName
 from atr_client.sweep.memory_config import ContextMemory, MemoryLayers
 from atr_client.sweep.model_choice import ModelChoice, ModelName
 from atr_data.reading import path_problem

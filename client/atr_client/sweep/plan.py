@@ -23,7 +23,7 @@ from atr_client.outputs.layout import CellKey
 from atr_client.outputs.manifest import new_manifest
 from atr_client.outputs.provenance import collect_provenance, episode_sha256
 from atr_client.outputs.stores import Store
-from atr_client.session.transports import TransportName
+from atr_client.session.transport_names import TransportName
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.commands import DEFAULT_TIMEOUT, CommandEntry, CommandPlayers
 from atr_client.sweep.config import CellPattern, ModelChoice, RunConfig

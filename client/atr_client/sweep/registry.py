@@ -74,7 +74,7 @@ Entry = ModelEntry | RemoteEntry | CommandEntry
 def taught(entry: Entry, others: Callable[[], Sequence[Episode]]) -> Entry:
     """The entry, taught the episodes of other personas if its model learns from them; else `others` is not
     called."""
-    if isinstance(entry, ModelEntry) and entry.offline.teach:
+    if isinstance(entry, ModelEntry) and entry.offline.taught:
         return replace(entry, others=others())
     return entry
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from atr_evaluator.aggregate.blind import best_blind
 from atr_evaluator.aggregate.bootstrap import ENOUGH_PERSONAS
@@ -34,16 +35,18 @@ def _group(group: Group, blind: Sequence[ScoredCell]) -> Iterator[Figure]:
     setting, variant = group.setting, group.variant
     results = [(cell.persona, result) for cell in group.scored for result in cell.results]
 
-    def cut(measure: str, key: str = "", value: str = "") -> Figure:
-        counts = [(p, int(r["task_success"]), 1) for p, r in results if not key or r[key] == value]
-        return share(setting, variant, measure, counts)
+    def cut(measure: str, chosen: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
+        return share(setting, variant, measure, [(p, int(r["task_success"]), 1) for p, r in chosen])
 
-    yield cut(ALL)
+    yield cut(ALL, results)
     if not results:
         return
     for key in ("check_type", "domain"):
-        for value in sorted({result[key] for _, result in results if result[key]}):
-            yield cut(value, key, value)
+        by_value: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+        for persona, result in results:
+            by_value.setdefault(result[key], []).append((persona, result))
+        for value in sorted(filter(None, by_value)):
+            yield cut(value, by_value[value])
     bound = _guess_bound(group)
     yield Figure(setting, variant, "guess bound", bound.plain if bound else None)
     yield Figure(setting, variant, "guess bound, spraying", bound.spraying if bound else None)

@@ -6,15 +6,17 @@ number of personas are made once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from array import array
+from collections.abc import Sequence
 from functools import cache, lru_cache, reduce
 from math import floor, nan
-from operator import add, itemgetter
+from operator import add
 from random import Random
-from typing import cast
+from struct import iter_unpack
 
 RESAMPLES, ALPHA = 1000, 0.05
-_SEED = 42
+_SEED, _WORDS = 42, 4096
 ENOUGH_PERSONAS = 10
 """From so many personas on, whole personas are drawn. With fewer a bootstrap over them is far too sure of
 itself (docs/scores.md has how far), and tests are what is drawn."""
@@ -26,27 +28,25 @@ NO_INTERVAL: Interval = (nan, nan)
 @cache
 def draws(clusters: int, resamples: int = RESAMPLES) -> tuple[tuple[int, ...], ...]:
     """Which clusters each resample draws, with replacement: as `random.Random(42).randrange(clusters)` gives
-    them in CPython, spelled out so that no version of it matters."""
-    bits, random = clusters.bit_length(), Random(_SEED)
-
-    def one() -> int:
-        drawn = random.getrandbits(bits)
-        while drawn >= clusters:
-            drawn = random.getrandbits(bits)
-        return drawn
-
-    return tuple(tuple(one() for _ in range(clusters)) for _ in range(resamples))
-
-
-_Picker = Callable[[Sequence[float]], Sequence[float]]
+    them in CPython, spelled out so that no version of it matters: of each word of 32 bits the uppermost, and
+    the next word where those are no cluster."""
+    shift, random = 32 - clusters.bit_length(), Random(_SEED)
+    drawn: list[int] = []
+    while len(drawn) < clusters * resamples:
+        words = random.getrandbits(32 * _WORDS).to_bytes(4 * _WORDS, "little")
+        drawn += [n for (word,) in iter_unpack("<I", words) if (n := word >> shift) < clusters]
+    return tuple(tuple(drawn[n * clusters : (n + 1) * clusters]) for n in range(resamples))
 
 
 @cache
-def _pickers(clusters: int, resamples: int) -> tuple[_Picker, ...]:
-    """The draws as functions from the values of all clusters to those drawn; of one cluster there is one."""
-    if clusters == 1:
-        return (tuple,) * resamples
-    return tuple(cast(_Picker, itemgetter(*drawn)) for drawn in draws(clusters, resamples))
+def _times_drawn(clusters: int, resamples: int) -> tuple[int, ...]:
+    """Of each cluster a number whose digits, of 64 bits, say how often each resample draws it. Multiplied by
+    the values of the clusters and added up, they give the sums of all resamples at once."""
+    times = [array("Q", bytes(8 * resamples)) for _ in range(clusters)]
+    for number, drawn in enumerate(draws(clusters, resamples)):
+        for cluster in drawn:
+            times[cluster][number] += 1
+    return tuple(int.from_bytes(one.tobytes(), sys.byteorder) for one in times)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -61,8 +61,8 @@ def mean_interval(values: Sequence[float], resamples: int = RESAMPLES) -> Interv
     return percentiles([mean([values[i] for i in drawn]) for drawn in draws(len(values), resamples)])
 
 
-def share_interval(clusters: Sequence[tuple[float, float]], resamples: int = RESAMPLES) -> Interval:
-    """The interval of a sum of parts over a sum of wholes; `clusters` holds part and whole of each. Draws
+def share_interval(clusters: Sequence[tuple[int, int]], resamples: int = RESAMPLES) -> Interval:
+    """The interval of a sum of parts over a sum of wholes; `clusters` holds both counts of each. Draws
     without any whole are left out; NaN, NaN where nothing is left."""
     if not clusters:
         return NO_INTERVAL
@@ -72,9 +72,11 @@ def share_interval(clusters: Sequence[tuple[float, float]], resamples: int = RES
 
 
 @lru_cache(maxsize=64)
-def _drawn_sums(values: tuple[float, ...], resamples: int) -> Sequence[float]:
+def _drawn_sums(values: tuple[int, ...], resamples: int) -> Sequence[int]:
     """Of each resample. Kept, since the shares of a group mostly have the same wholes."""
-    return [sum(picked(values)) for picked in _pickers(len(values), resamples)]
+    times = _times_drawn(len(values), resamples)
+    sums = sum(value * drawn for value, drawn in zip(values, times, strict=True))
+    return memoryview(sums.to_bytes(8 * resamples, sys.byteorder)).cast("Q").tolist()
 
 
 def percentiles(values: Sequence[float]) -> Interval:

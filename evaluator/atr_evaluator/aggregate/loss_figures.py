@@ -78,10 +78,12 @@ def _gap(
 
 def _group(group: Group, occurring: set[LossClass]) -> Iterator[Figure]:
     setting, variant = group.setting, group.variant
-    told = [(cell.persona, loss) for cell in group.scored for loss in cell.losses]
+    classes: dict[str, Counter[str]] = {}
+    for cell in group.scored:
+        classes.setdefault(cell.persona, Counter()).update([loss["loss_class"] for loss in cell.losses])
     for name in LOSS_CLASSES:
         if name in occurring:
-            counts = [(persona, int(loss["loss_class"] == name), 1) for persona, loss in told]
+            counts = [(persona, found[name], found.total()) for persona, found in classes.items()]
             yield share(setting, variant, name, counts)
     tools = [
         (cell.persona, int(loss["sprayed"]), 1)

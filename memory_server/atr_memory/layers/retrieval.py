@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import Field
 
 from atr_memory.layer import FinishedSession, Kept, MemoryLayer, Offer, beside_statements
 from atr_memory.served_tools import served
 from atr_memory.store import Entry
-from atr_memory.text_search import ranked
+from atr_memory.text_search import Ranking, ranked
 from atr_memory.tool_server import Arguments, MemoryTool, build_tool_server, listed_tools
 
 _INSTRUCTIONS = """\
 Passages of earlier sessions with this user, found by a query."""
-
-
-class Ranking(Protocol):
-    """The positions of the best `top` of some texts for a query, best first."""
-
-    def __call__(self, texts: Sequence[str], query: str, top: int) -> list[int]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def test_a_page_that_is_served_follows_the_run(tmp_path: Path) -> None:
     run = shutil.copytree(finished_run(), tmp_path / "run", copy_function=shutil.copy2)
     late = shutil.move(run / CELL, tmp_path / "late")
     with served(run) as address, opened(address) as page:
-        assert page.evaluate(ROWS) == SESSIONS - LEARNING - TESTS
+        page.wait(f"{ROWS} === {SESSIONS - LEARNING - TESTS}")
         choose(page, "model", "offline/asker")
         page.wait("document.getElementById('live').textContent.includes('5 of 5 cells complete')")
         shutil.move(late, run / CELL)

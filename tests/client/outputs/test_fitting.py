@@ -7,9 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
 from atr_client.outputs.companion_table import LEGEND
+from atr_client.outputs.fitting import print_table
 from atr_client.outputs.result_tables import print_results
 from atr_data.variants import VARIANTS
 from tests.client.outputs.test_validity_line import FAILED, PASSED, cell
@@ -41,6 +44,21 @@ def test_columns_that_do_not_fit_stand_in_a_further_table_with_the_same_rows(tmp
     assert len(heads) > 1
     assert [variant for head in heads for variant in head] == list(VARIANTS)
     assert sum(line.split()[:1] == ["travel"] for line in lines) == len(heads)
+
+
+def test_a_table_is_parted_only_when_it_is_too_wide() -> None:
+    table = Table("head", *(f"column {number}" for number in range(4)), box=box.SIMPLE)
+    table.add_row("first", *("12.5 (7)" * number for number in range(4)))
+
+    def parts(width: int) -> tuple[int, int]:
+        stream = io.StringIO()
+        print_table(Console(file=stream, width=width), table)
+        lines = stream.getvalue().splitlines()
+        return sum("head" in line for line in lines), max(map(len, lines))
+
+    _, width = parts(1000)
+    assert parts(width) == (1, width)
+    assert parts(width - 1)[0] == 2
 
 
 def test_the_rows_beside_the_pass_mark_are_explained_once(tmp_path: Path) -> None:

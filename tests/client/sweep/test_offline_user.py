@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from atr_client.cell.known_lines import known_lines
-from atr_client.outputs.user_line import described_user, user_line
+from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.scored_cells import scored_cell
+from atr_client.outputs.user_line import described_user, users_of
 from atr_client.sweep.config import RunConfig
 from atr_client.sweep.plan import plan_cells
 from atr_client.sweep.registry import offline_user_warning
@@ -71,11 +73,11 @@ def test_official_rules_have_lines_that_ship(official_dir: Path) -> None:
 def test_a_table_names_the_user_of_its_cells(tmp_path: Path) -> None:
     user = {"make": "offline", "classifier": "minilm", "lines": "0" * 12, "classifier_accuracy": 0.861}
     (tmp_path / "cell_manifest.json").write_text(json.dumps({"user_sim": user}), encoding="utf-8")
-    row = {"runs_dir": str(tmp_path)}
-    assert user_line([row, row]) == "user: offline, Classifier .86 (minilm, with question lines)"
+    cell, other = (scored_cell(CellFolder(folder), None) for folder in (tmp_path, tmp_path / "none"))
+    assert users_of([cell, cell]) == "user: offline, Classifier .86 (minilm, with question lines)"
+    assert users_of([cell, other]) == f"{users_of([cell])} | unknown"
     assert described_user({"make": "model", "classifier": {"model": "m1"}}) == "model, Classifier m1"
     assert "earlier version" in described_user({"make": "offline"})
-    assert user_line([{"runs_dir": str(tmp_path / "none")}]) is None
 
 
 @pytest.mark.parametrize(

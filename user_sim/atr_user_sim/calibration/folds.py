@@ -8,8 +8,7 @@ from typing import Literal
 from atr_user_sim.calibration.measure import ClassifierQuestion, LabelledStatement, RouterTurn
 from atr_user_sim.calibration.records import DATA, QuestionRecord, persona_lines, questions, statements, turns
 from atr_user_sim.lines import RuleLines
-from atr_user_sim.offline.classifier import OfflineClassifier
-from atr_user_sim.offline.minilm import TextEncoder
+from atr_user_sim.offline.classifier import OfflineClassifier, TextComparison, offline_encoder
 from atr_user_sim.offline.router import OfflineRouter, offline_router
 
 FOLDS = DATA / "folds"
@@ -39,14 +38,17 @@ def own_turns() -> Iterator[tuple[OfflineRouter, RouterTurn]]:
 
 
 def own_questions(
-    encoder: TextEncoder | None, hands: Hands, records: Sequence[QuestionRecord] | None = None
+    comparison: TextComparison, hands: Hands, records: Sequence[QuestionRecord] | None = None
 ) -> Iterator[tuple[OfflineClassifier, ClassifierQuestion]]:
     """By default those of the writers that no weights judging them have seen; of `agent_questions` only the
-    personas are left out, since one writer wrote them all."""
+    personas are left out, since one writer wrote them all. Raises ImportError as `offline_encoder` does."""
     groups = _groups()
     lines = {rule: of_hands(found, hands) for rule, found in persona_lines().items()}
     known = {} if hands == "none" else lines
-    classifiers = {group: OfflineClassifier(encoder, known, FOLDS / group) for group in set(groups.values())}
+    classifiers = {
+        group: OfflineClassifier(offline_encoder(comparison, FOLDS / group), known, FOLDS / group)
+        for group in set(groups.values())
+    }
     pools: dict[str, list[LabelledStatement]] = {}
     for record in statements():
         statement = LabelledStatement(rule_id=record.rule, statement=record.statement)

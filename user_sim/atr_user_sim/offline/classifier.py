@@ -12,7 +12,7 @@ from atr_user_sim.interface import ClassifierVerdict, PoolRule
 from atr_user_sim.lines import RuleLines
 from atr_user_sim.offline.head import WEIGHTS, head_name, trained_head, weights
 from atr_user_sim.offline.knowledge import KnownPool, known_pool
-from atr_user_sim.offline.minilm import TextEncoder, check_installed, installed
+from atr_user_sim.offline.minilm import TUNING, TextEncoder, check_installed, installed
 from atr_user_sim.offline.question_signs import question_signs
 from atr_user_sim.offline.statements import read_question
 from atr_user_sim.offline.word_features import Columns, word_features
@@ -98,16 +98,17 @@ def offline_classifier(
     return OfflineClassifier(offline_encoder(comparison or default_comparison()), lines)
 
 
-def offline_encoder(comparison: TextComparison) -> TextEncoder | None:
-    """None for `lexical`; else one for the whole process. Raises ImportError as `offline_classifier` does."""
+def offline_encoder(comparison: TextComparison, folder: Path = WEIGHTS) -> TextEncoder | None:
+    """None for `lexical`; else the one that the folder's weights are made for, one for the whole process.
+    Raises ImportError as `offline_classifier` does."""
     if comparison == "lexical":
         return None
     check_installed()
-    return _encoder()
+    return _encoder(folder)
 
 
 @cache
-def _encoder() -> TextEncoder:
-    from atr_user_sim.offline.text_vectors import TextVectors
+def _encoder(folder: Path) -> TextEncoder:
+    from atr_user_sim.offline.text_vectors import VECTORS, TextVectors
 
-    return TextVectors()
+    return TextVectors(folder / TUNING, folder / VECTORS)

