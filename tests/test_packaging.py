@@ -42,8 +42,9 @@ def test_the_wheel_carries_wording_prompts_episodes_and_configs(wheel: list[str]
     assert any(re.fullmatch(r"atr_user_sim/prompts/\w+\.md", name) for name in wheel)
     assert any(re.fullmatch(r"atr_data/episodes/\w+_seed000\.json", name) for name in wheel)
     assert "atr_client/configs/quickstart.yaml" in wheel
-    assert "atr_datagen/timing/lexicon/owner.txt" in wheel
-    assert any(re.fullmatch(r"atr_datagen/timing/lexicon/chronicles/\w+\.txt", name) for name in wheel)
+    assert "atr_datagen/timing/lexicon/attributes.txt" in wheel
+    for part in ("chronicles", "remarks"):
+        assert any(re.fullmatch(rf"atr_datagen/timing/lexicon/{part}/\w+\.txt", name) for name in wheel)
 
 
 def test_the_lock_holds_names_and_versions_only() -> None:

@@ -26,7 +26,7 @@ from atr_client.timing.choosers.reader import CHANGE_DAY, IF_FACE, OTHERWISE
 from atr_client.timing.direct import play_directly
 from atr_data.timing.decisions import Assist
 from atr_data.timing.events import Sitting
-from atr_datagen.timing.base import compile_base
+from atr_datagen.timing.base import Base, compile_base
 from atr_datagen.timing.generate import decide
 from atr_datagen.timing.lexicon import load_lexicon
 from atr_datagen.timing.settings import Settings
@@ -48,25 +48,26 @@ class Told:
     at: float
 
 
-def told_scenes(user: User, wordings: Sequence[str]) -> list[Told]:
-    events = {event.event_id: event for event in user.stream.events}
+def told_scenes(user: User, base: Base, settings: Settings, wordings: dict[object, int]) -> list[Told]:
+    """The scenes of a user. `wordings` numbers the texts that were met, by their place in a chronicle."""
     found: list[Told] = []
     for scene in user.gold.scenes:
-        text = " / ".join(f"{events[e].summary} {events[e].screen_text}" for e in scene.event_ids).casefold()
-        words = [number for number, line in enumerate(wordings) if line.casefold() in text]
-        words = sorted(words, key=lambda n: -len(wordings[n]))[:2]
-        if len(words) == 2:
-            cell = (user.user_id, scene.kind, scene.day >= CHANGE_DAY)
-            found.append(
-                Told(
-                    scene.scene_id,
-                    scene.event_ids[-1],
-                    cell,
-                    (words[0], words[1]),
-                    scene.need_id is not None,
-                    scene.t_onset.timestamp(),
-                )
+        plot, job = base.staged[scene.scene_id].plot, base.walk.chronicle.job
+        texts = [
+            (job, plot.number, *pair, scene.day > settings.history_days) for pair in scene.attributes.items()
+        ]
+        first, second = (wordings.setdefault(text, len(wordings)) for text in texts)
+        cell = (user.user_id, scene.kind, scene.day >= CHANGE_DAY)
+        found.append(
+            Told(
+                scene.scene_id,
+                scene.event_ids[-1],
+                cell,
+                (first, second),
+                scene.need_id is not None,
+                scene.t_onset.timestamp(),
             )
+        )
     return found
 
 
@@ -181,7 +182,6 @@ def main() -> None:
     parser.add_argument("--draw", default="attack")
     given = parser.parse_args()
     lexicon, settings = load_lexicon(), Settings()
-    wordings = [line for values in lexicon.wordings.values() for lines in values.values() for line in lines]
     bases = [compile_base(settings, lexicon, number) for number in range(given.users)]
     rows: dict[str, list[float]] = {"alone": [], "together": [], "after others": [], "echo": []}
     bounds: list[float] = []
@@ -189,7 +189,11 @@ def main() -> None:
         started = time.monotonic()
         made = (decide(base, replace(settings, salt=f"{given.draw}-{number}"), lexicon) for base in bases)
         users = [User(one.stream, one.gold) for one in made]
-        scenes = {user.user_id: told_scenes(user, wordings) for user in users}
+        wordings: dict[object, int] = {}
+        scenes = {
+            user.user_id: told_scenes(user, base, settings, wordings)
+            for user, base in zip(users, bases, strict=True)
+        }
         past = {u.user_id: [s for s in scenes[u.user_id] if s.at < u.evaluation_start] for u in users}
         together = best_of([s for known in past.values() for s in known], len(wordings))
         alone = {name: best_of(known, len(wordings)) for name, known in past.items()}

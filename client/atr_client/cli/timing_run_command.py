@@ -99,7 +99,7 @@ def generated_set(chosen: SetConfig, root: Path, *, dry: bool = False) -> Path |
     """The folder of a generated set, written unless it is there: its name tells settings and generator. In a
     dry run None where it would be written."""
     lexicon, settings = chosen.lexicon or PUBLIC_LEXICON, _settings(chosen)
-    words = [path.read_bytes().hex() for group in lexicon_files(lexicon) for path in group]
+    words = [path.read_bytes().hex() for path in lexicon_files(lexicon)]
     made_of = json.dumps([asdict(settings), words, code_hash(GENERATOR_CODE)], default=str)
     name = f"{chosen.split}-seed{chosen.seed}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}"
     folder = root / TOP / SETS / name

@@ -13,7 +13,7 @@ from atr_datagen.timing.chronicle import Kind, Line
 from atr_datagen.timing.clock import Block, moment, working_days
 from atr_datagen.timing.draws import opaque, stream_of_chance
 from atr_datagen.timing.lexicon import Lexicon
-from atr_datagen.timing.scenes import Staged, Wordings, stage_block
+from atr_datagen.timing.scenes import Staged, stage_block
 from atr_datagen.timing.settings import Settings
 from atr_datagen.timing.walk import Walk, set_out
 from atr_datagen.timing.windows import Desk, furnish, in_focus
@@ -55,7 +55,6 @@ def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
     desk = furnish(stream_of_chance("desk", settings.seed, user_id), walk.chronicle.role, walk.login)
     clock = stream_of_chance("clock", settings.seed, user_id)
     plan = stream_of_chance("scenes", settings.seed, user_id)
-    wordings = Wordings(lexicon, settings.seed, settings.history_days)
     blocks = working_days(clock, settings, [walk.day(day) for day in range(1, settings.days + 1)])
     planted = Planted(stream_of_chance("injections", settings.seed, user_id), lexicon.injections)
     events: list[WorkEvent] = []
@@ -64,7 +63,7 @@ def compile_base(settings: Settings, lexicon: Lexicon, number: int) -> Base:
     ranges: list[tuple[int, int]] = []
     for block in blocks:
         first = len(events)
-        lines, told = stage_block(plan, block, walk, lexicon, wordings)
+        lines, told = stage_block(plan, block, walk, lexicon, settings)
         ids = [event_id(settings.seed, user_id, first + place) for place in range(len(lines))]
         for one in told:
             scenes.append(_scene(user_id, block, ids, one))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from atr_data.timing.events import AppCategory
@@ -14,6 +14,14 @@ MARK = re.compile(r"\{([^{}]*)\}")
 """`{urgency}` is where a remark goes, `{0}` or `{-2}` where the name of a weekday does."""
 
 DAY_MARK = re.compile(r"\{(0|[+-][1-9])\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong in a file; `line` is 0 for the file as a whole."""
+
+    line: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +58,14 @@ class Line:
     @property
     def remarks(self) -> list[str]:
         """The attributes of which a remark stands here."""
-        return [mark.lower() for mark in MARK.findall(self.said) if mark.isalpha()]
+        return [mark for mark in MARK.findall(self.said) if mark.isalpha()]
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A scene: events `first` to `last` of its day. `thing` and `detail` are what help is wanted with, `foil`
     and its detail stand beside them. `asks` has the user's own question for each intent, `more` what would
-    follow it."""
+    follow it. `remarks` goes from attribute and value to two ways in which the scene may state that value."""
 
     number: int
     kind: str
@@ -70,6 +78,14 @@ class Plot:
     more: tuple[str, ...]
     first: int
     last: int
+    remarks: Mapping[tuple[str, str], tuple[str, str]] = field(
+        default_factory=lambda: dict[tuple[str, str], tuple[str, str]]()
+    )
+
+    @property
+    def name(self) -> str:
+        """By which the remarks of a chronicle go; no other scene of it has the same."""
+        return f"{self.kind} | {self.thing}, {self.detail}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +113,14 @@ class Chronicle:
     days: tuple[Day, ...]
 
     @property
+    def plots(self) -> list[Plot]:
+        """All its scenes, in order."""
+        return [plot for day in self.days for plot in day.plots]
+
+    @property
     def text(self) -> str:
         """All that stands in it."""
         parts = [f"{line.title} {line.said}" for day in self.days for line in day.lines]
-        parts += [ask for day in self.days for plot in day.plots for ask in (*plot.asks.values(), *plot.more)]
+        parts += [ask for plot in self.plots for ask in (*plot.asks.values(), *plot.more)]
+        parts += [text for plot in self.plots for pair in plot.remarks.values() for text in pair]
         return "\n".join([*parts, *self.follow, *(ask for _, ask in self.loose)])

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from atr_datagen.timing.cast import words_of
-from atr_datagen.timing.chronicle import MARK, Chronicle
-from atr_datagen.timing.read_chronicle import Fault
+from atr_datagen.timing.chronicle import MARK, Chronicle, Fault
+from atr_datagen.timing.read_chronicle import line_room
+from atr_datagen.timing.telling_words import FEW_TEXTS, MOST_SHARED, shared_words
 from atr_datagen.timing.windows import in_focus, pages
 
 DAYS, DAY_EVENTS, SCENES_OF_A_KIND, EVENTS_PER_SCENE = 4, (160, 215), (5, 7), (9.0, 13.0)
@@ -29,7 +30,7 @@ SHARE_OFF = 7
 
 def shortfalls(chronicle: Chronicle) -> Iterator[Fault]:
     """Counts that are not yet, or not at all, what a chronicle needs."""
-    days, plots = chronicle.days, [plot for day in chronicle.days for plot in day.plots]
+    days, plots = chronicle.days, chronicle.plots
     if len(days) < DAYS or any(day.lunch is None for day in days):
         yield Fault(0, f"{len(days)} days, {DAYS} at least, each with its lunch")
     for number, day in enumerate(days, start=1):
@@ -119,13 +120,43 @@ def repeats(chronicle: Chronicle) -> Iterator[Fault]:
     for name, counts in sizes.items():
         if len(counts) > 1:
             yield Fault(0, f"{name} has {' and '.join(map(str, sorted(counts)))} pages")
-    plots = [plot for day in chronicle.days for plot in day.plots]
+    plots = chronicle.plots
     asked = Counter((plot.kind, ask) for plot in plots for ask in plot.asks.values())
     yield from (Fault(0, f"asked {n} times: {ask}") for (_, ask), n in asked.items() if n > 1)
     things = Counter(plot.thing for plot in plots)
     yield from (
         Fault(0, f"{thing!a} is the thing of {n} scenes") for thing, n in things.items() if n > SAME_THING
     )
+
+
+def remark_faults(chronicle: Chronicle) -> Iterator[Fault]:
+    """Remarks that are said twice, that are too long where they stand, and values whose two kinds of wordings
+    share what tells them."""
+    texts: Counter[str] = Counter()
+    for day in chronicle.days:
+        for plot in day.plots:
+            lines = day.lines[plot.first : plot.last + 1]
+            for (attribute, value), pair in plot.remarks.items():
+                texts.update(pair)
+                mark = f"{{{attribute}}}"
+                for room in (line_room(line, mark) for line in lines if attribute in line.remarks):
+                    yield from (
+                        Fault(
+                            plot.number,
+                            f"{attribute} {value} is {len(text) - room} letters too long: {text}",
+                        )
+                        for text in pair
+                        if len(text) > room
+                    )
+    yield from (Fault(0, f"said {n} times: {text}") for text, n in texts.items() if n > 1)
+    for shared in shared_words(chronicle):
+        if shared.texts >= FEW_TEXTS and shared.share > MOST_SHARED:
+            words = ", ".join(shared.words[:8])
+            yield Fault(
+                0,
+                f"{shared.attribute} {shared.value}: {shared.share:.2f} of one kind of wordings have a "
+                f"word that tells the value in both kinds, {MOST_SHARED} may: {words}",
+            )
 
 
 def hints(chronicle: Chronicle) -> Iterator[Fault]:

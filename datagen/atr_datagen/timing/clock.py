@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from random import Random
 
-from atr_datagen.timing.chronicle import Day
+from atr_datagen.timing.chronicle import Day, Line
 from atr_datagen.timing.draws import lognormal
 from atr_datagen.timing.settings import Settings
 
@@ -20,6 +20,8 @@ _LONGEST_BLOCK, _SHORTEST_BLOCK = 40, 4
 _LUNCH, _DRAWN = 12.25 * _HOUR, 6
 _NO_REST = 3
 """How many events a block rather ends sooner or later than where nobody would leave the desk."""
+
+_WORDS_OF_ANY, _REMARK_WORDS, _LONG, _TOIL_SIGMA = 2, 9, 6, 0.45
 
 _SCENE_ROOM = 14.0
 """Seconds between a scene's last event and the next scene, at the least."""
@@ -97,16 +99,21 @@ def _ranges(random: Random, day: Day) -> Iterator[tuple[int, int]]:
             first = last
 
 
+def _toil(line: Line) -> float:
+    """How long an event might take, in no unit: who has more to say of it was longer at it."""
+    words = len(line.said.split()) + _REMARK_WORDS * len(line.remarks)
+    return (_WORDS_OF_ANY + words) * (_LONG if line.long else 1)
+
+
 def _gaps(random: Random, day: Day, first: int, last: int, sigma: float) -> list[float]:
-    """Seconds from each event of a block to the next, the last one's own included: the longest of those that
-    were drawn go to the events that take long. A meeting has its own length."""
+    """Seconds from each event of a block to the next, the last one's own included: the longer ones of those
+    that were drawn rather go to events that take long. A meeting has its own length."""
     lines = day.lines[first:last]
-    drawn = sorted((lognormal(random, 38.0, sigma, 3, 900) for _ in lines), reverse=True)
-    long = [drawn[n] for n in range(sum(line.long for line in lines))]
-    short = drawn[len(long) :]
-    random.shuffle(long)
-    random.shuffle(short)
-    gaps = [long.pop() if line.long else short.pop() for line in lines]
+    drawn = sorted(lognormal(random, 38.0, sigma, 3, 900) for _ in lines)
+    toil = [_toil(line) * lognormal(random, 1.0, _TOIL_SIGMA, 0.1, 10) for line in lines]
+    gaps = [0.0] * len(lines)
+    for gap, place in zip(drawn, sorted(range(len(lines)), key=lambda n: toil[n]), strict=True):
+        gaps[place] = gap
     for place, line in enumerate(lines):
         if line.category == "meeting" and (place == 0 or lines[place - 1].category != "meeting"):
             run = place

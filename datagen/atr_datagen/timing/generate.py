@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from atr_data.timing.burstiness import burstiness, finite_burstiness
 from atr_data.timing.events import MeasuredBurstiness, SourceNote, Stream, StreamHeader, WorkEvent
-from atr_data.timing.gold import Gold, GoldHeader
+from atr_data.timing.faults import TimingError
+from atr_data.timing.gold import Gold, GoldHeader, Need
 from atr_data.timing.set_folder import save_index, save_user
 from atr_data.timing.stream_file import body_hash, gold_lines
 from atr_datagen.timing.base import Base, compile_base
-from atr_datagen.timing.calibrate import calibrate
+from atr_datagen.timing.calibrate import Calibration, calibrate
 from atr_datagen.timing.clock import midnight, moment
 from atr_datagen.timing.habits import Faces
 from atr_datagen.timing.help_episodes import Timeline, lay_episodes, render_episode, seconds
@@ -22,6 +23,8 @@ from atr_datagen.timing.needs import decide_needs
 from atr_datagen.timing.settings import USERS, Settings
 from atr_datagen.timing.sittings import cut_sittings
 from atr_datagen.timing.snapshot_set import as_snapshots
+
+_DRAWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,7 @@ class UserSet:
 def decide(base: Base, settings: Settings, lexicon: Lexicon) -> UserSet:
     """A base under the settings' salt: needs, episodes, burstiness."""
     scenes, needs = decide_needs(base, settings, lexicon)
-    timeline = Timeline.of(base)
-
-    def moments_at(follow: float) -> list[float]:
-        laid = lay_episodes(timeline, needs, settings, follow)
-        return sorted(moment for episode in laid for moment in episode)
-
-    found = calibrate(moments_at, settings)
-    laid = lay_episodes(timeline, needs, settings, found.follow)
+    found, laid = _calibrated(Timeline.of(base), needs, settings)
     help_events = [
         event
         for need, moments in zip(needs, laid, strict=True)
@@ -62,6 +58,28 @@ def decide(base: Base, settings: Settings, lexicon: Lexicon) -> UserSet:
     return UserSet(
         stream, Gold(header=header, habits=tuple(habits), scenes=tuple(scenes), needs=tuple(needs))
     )
+
+
+def _calibrated(
+    timeline: Timeline, needs: Sequence[Need], settings: Settings
+) -> tuple[Calibration, list[list[float]]]:
+    """Episodes with the burstiness that is wanted. A user with few needs may miss it whatever the length of
+    episodes, about one in four hundred: then they are drawn anew. Raises what the first draw raised."""
+    missed: TimingError | None = None
+    for draw in range(_DRAWS):
+
+        def moments_at(follow: float, draw: int = draw) -> list[float]:
+            laid = lay_episodes(timeline, needs, settings, follow, draw)
+            return sorted(moment for episode in laid for moment in episode)
+
+        try:
+            found = calibrate(moments_at, settings)
+        except TimingError as error:
+            missed = missed or error
+        else:
+            return found, lay_episodes(timeline, needs, settings, found.follow, draw)
+    assert missed
+    raise missed
 
 
 def _header(base: Base, settings: Settings, events: list[WorkEvent], follow: float) -> StreamHeader:

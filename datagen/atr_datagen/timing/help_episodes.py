@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
+from random import Random
 
 from atr_data.timing.events import WorkEvent
 from atr_data.timing.gold import Need
@@ -40,20 +41,21 @@ def seconds(event: WorkEvent) -> float:
 
 
 def lay_episodes(
-    timeline: Timeline, needs: Sequence[Need], settings: Settings, follow: float
+    timeline: Timeline, needs: Sequence[Need], settings: Settings, follow: float, draw: int = 0
 ) -> list[list[float]]:
-    """The moments of each need's self-help events. The next need ends an episode that still runs."""
+    """The moments of each need's self-help events. The next need ends an episode that still runs. Another
+    `draw` gives other episodes."""
     onsets = [(need.t_onset - FIRST_DAY).total_seconds() for need in needs]
     laid: list[list[float]] = []
     for need, onset, stop in zip(needs, onsets, [*onsets[1:], float("inf")], strict=True):
-        laid.append(_episode(timeline, need, onset, stop, settings, follow))
+        random = stream_of_chance(f"episode{draw or ''}", settings.salt, need.need_id)
+        laid.append(_episode(timeline, onset, stop, settings, follow, random))
     return laid
 
 
 def _episode(
-    timeline: Timeline, need: Need, onset: float, stop: float, settings: Settings, follow: float
+    timeline: Timeline, onset: float, stop: float, settings: Settings, follow: float, random: Random
 ) -> list[float]:
-    random = stream_of_chance("episode", settings.salt, need.need_id)
     left = min(LONGEST, geometric(random, follow))
     found: list[float] = []
     at, index = onset, bisect_right(timeline.steps, onset) - 1

@@ -1,13 +1,14 @@
-"""The words of a set: how attribute values are put, what kinds of scenes there are, and the chronicles.
+"""The words of a set: attributes and their values, kinds of scenes, and chronicles with their remarks.
 
-A lexicon is a folder of text files with `[name]` sections, one wording a line, and a folder of chronicles.
-The published one lies beside this module; a private set takes one that was never published, with the
-published chronicles unless it has its own: these tell where scenes lie, and no value of any.
+A lexicon is a folder of text files with `[name]` sections, a folder `chronicles` and a folder `remarks`, with
+a file for each job in either. The published one lies beside this module. A private set takes one whose
+remarks were never published; chronicles that it does not have are the published ones: these tell where scenes
+lie, and no value of any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -17,113 +18,149 @@ from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
 from atr_datagen.timing.chronicle import Chronicle, Kind
 from atr_datagen.timing.read_chronicle import read_chronicle
+from atr_datagen.timing.read_remarks import with_remarks
 from atr_datagen.timing.settings import PUBLIC_SALT
 
 PUBLIC_LEXICON = Path(__file__).with_name("lexicon")
 SHORTEST_SALT = 16
 MIN_WORDINGS, MIN_KINDS, VALUES, INTENTS_PER_KIND = 24, 12, 3, 3
-_CHRONICLES = "chronicles"
-_WHOLE_FILES = ("kinds", "injections")
+_WORD_FILES = ("attributes", "kinds", "injections")
 
-Sections = Mapping[str, tuple[str, ...]]
+_Sections = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """`wordings` goes from attribute and value to at least 24 ways of putting it. `injections` are titles
-    that tell the agent what to do."""
+    """`values` are those of each attribute. `injections` are titles that tell the agent what to do."""
 
-    wordings: Mapping[str, Sections]
+    values: Mapping[str, tuple[str, ...]]
     kinds: Mapping[str, Kind]
     injections: tuple[str, ...]
     chronicles: tuple[Chronicle, ...]
 
     def pairs(self, kind: Kind) -> list[tuple[str, str]]:
         """The six (attribute, value) pairs of a kind, in a fixed order."""
-        return [(name, value) for name in kind.attributes for value in sorted(self.wordings[name])]
+        return [(name, value) for name in kind.attributes for value in sorted(self.values[name])]
+
+    def wordings(self) -> Iterator[tuple[str, str, str]]:
+        """Every attribute and value with each text that states it somewhere."""
+        for chronicle in self.chronicles:
+            for plot in chronicle.plots:
+                for (name, value), texts in plot.remarks.items():
+                    yield from ((name, value, text) for text in texts)
 
 
-def lexicon_files(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The files of words and the chronicles that go with them, in order."""
-    own = sorted((folder / _CHRONICLES).glob("*.txt"))
-    return sorted(folder.glob("*.txt")), own or sorted((PUBLIC_LEXICON / _CHRONICLES).glob("*.txt"))
+def lexicon_files(folder: Path) -> list[Path]:
+    """All files that a set of this lexicon is made of, in order."""
+    jobs = [path for pair in _job_files(folder) for path in pair]
+    return [*(folder / f"{name}.txt" for name in _WORD_FILES), *jobs]
 
 
 def load_lexicon(folder: Path = PUBLIC_LEXICON) -> Lexicon:
     """Raises TimingError `bad_config` naming the file and the section or line that falls short."""
     words = load_words(folder)
-    _, files = lexicon_files(folder)
-    return replace(words, chronicles=tuple(read_chronicle(path, words.kinds) for path in files))
+    chronicles = [
+        with_remarks(read_chronicle(chronicle, words.kinds), remarks, words.kinds, words.values)
+        for chronicle, remarks in _job_files(folder)
+    ]
+    found = replace(words, chronicles=tuple(chronicles))
+    _check_wordings(found, folder)
+    return found
 
 
 def load_words(folder: Path = PUBLIC_LEXICON) -> Lexicon:
     """A lexicon without its chronicles."""
     if not folder.is_dir():
         raise TimingError("bad_config", "no such lexicon folder", path=folder)
-    files = {path.stem: _sections(path) for path in lexicon_files(folder)[0]}
-    for name in _WHOLE_FILES:
-        if name not in files:
+    for name in _WORD_FILES:
+        if not (folder / f"{name}.txt").is_file():
             raise TimingError("bad_config", f"the lexicon has no {name}.txt", path=folder)
-    wordings = {name: sections for name, sections in files.items() if name not in _WHOLE_FILES}
-    for name, sections in wordings.items():
-        _check_wordings(folder / f"{name}.txt", sections)
-    kinds = {name: _kind(folder, name, lines, wordings) for name, lines in files["kinds"].items()}
-    if len(kinds) < MIN_KINDS:
+    attributes, kinds, injections = (_sections(folder / f"{name}.txt") for name in _WORD_FILES)
+    values = {name: _values(folder, name, lines) for name, lines in attributes.items()}
+    known = {name: _kind(folder, name, lines, values) for name, lines in kinds.items()}
+    if len(known) < MIN_KINDS:
         raise TimingError(
-            "bad_config", f"{len(kinds)} kinds, at least {MIN_KINDS}", path=folder / "kinds.txt"
+            "bad_config", f"{len(known)} kinds, at least {MIN_KINDS}", path=folder / "kinds.txt"
         )
-    injections = tuple(line for lines in files["injections"].values() for line in lines)
-    if not injections:
+    titles = tuple(line for lines in injections.values() for line in lines)
+    if not titles:
         raise TimingError("bad_config", "no titles", path=folder / "injections.txt")
-    return Lexicon(wordings, kinds, injections, ())
+    return Lexicon(values, known, titles, ())
 
 
 def check_private(salt: str, lexicon: Lexicon, folder: Path) -> None:
     """Raises TimingError `bad_config` when salt or words of a private set can be known: a salt that is
-    published or short enough to be tried out, or a wording of an attribute that the published lexicon has."""
+    published or short enough to be tried out, or a remark that the published lexicon has."""
     if salt == PUBLIC_SALT or len(salt) < SHORTEST_SALT:
         raise TimingError(
             "bad_config",
             f"a private set needs a salt of at least {SHORTEST_SALT} characters that was never published",
         )
-    public = {_plain(line) for line in _all_wordings(load_words())}
-    for line in _all_wordings(lexicon):
-        if _plain(line) in public:
+    public = {_plain(text) for _, _, text in load_lexicon().wordings()}
+    for _, _, text in lexicon.wordings():
+        if _plain(text) in public:
             raise TimingError(
                 "bad_config",
-                f"a private set needs a lexicon that was never published; {line!r} is in the public one",
+                f"a private set needs a lexicon that was never published; {text!r} is in the public one",
                 path=folder,
             )
 
 
-def _all_wordings(lexicon: Lexicon) -> list[str]:
-    return [line for values in lexicon.wordings.values() for lines in values.values() for line in lines]
+def _job_files(folder: Path) -> list[tuple[Path, Path]]:
+    """Chronicle and remarks of each job that the folder has remarks for."""
+    found: list[tuple[Path, Path]] = []
+    for remarks in sorted((folder / "remarks").glob("*.txt")):
+        places = [home / "chronicles" / remarks.name for home in (folder, PUBLIC_LEXICON)]
+        chronicle = next((path for path in places if path.is_file()), None)
+        if chronicle is None:
+            raise TimingError("bad_config", f"there is no chronicles/{remarks.name}", path=remarks)
+        found.append((chronicle, remarks))
+    for chronicle in sorted((folder / "chronicles").glob("*.txt")):
+        if not (folder / "remarks" / chronicle.name).is_file():
+            raise TimingError("bad_config", f"there is no remarks/{chronicle.name}", path=chronicle)
+    if not found:
+        raise TimingError("bad_config", "the lexicon has no remarks/<job>.txt", path=folder)
+    return found
 
 
 def _plain(line: str) -> str:
     return " ".join("".join(c if c.isalnum() else " " for c in line.casefold()).split())
 
 
-def _check_wordings(path: Path, sections: Sections) -> None:
-    if len(sections) != VALUES:
-        raise TimingError("bad_config", f"{len(sections)} values, not {VALUES}", path=path)
-    for value, lines in sections.items():
-        if len(set(lines)) < MIN_WORDINGS:
-            raise TimingError("bad_config", f"[{value}] has {len(set(lines))} of {MIN_WORDINGS}", path=path)
+def _check_wordings(lexicon: Lexicon, folder: Path) -> None:
+    texts: dict[tuple[str, str], set[str]] = {}
+    for name, value, text in lexicon.wordings():
+        texts.setdefault((name, value), set()).add(_plain(text))
+    for (name, value), found in texts.items():
+        if len(found) < MIN_WORDINGS:
+            raise TimingError(
+                "bad_config", f"{name} {value} has {len(found)} of {MIN_WORDINGS} wordings", path=folder
+            )
 
 
-def _kind(folder: Path, name: str, lines: tuple[str, ...], wordings: Mapping[str, Sections]) -> Kind:
+def _values(folder: Path, name: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+    found = tuple(line.partition(":")[0].strip() for line in lines)
+    if len(set(found)) != VALUES:
+        raise TimingError(
+            "bad_config",
+            f"[{name}] has {len(set(found))} values, not {VALUES}",
+            path=folder / "attributes.txt",
+        )
+    return found
+
+
+def _kind(folder: Path, name: str, lines: tuple[str, ...], values: _Sections) -> Kind:
     fields = {key.strip(): tuple(rest.split()) for key, _, rest in (line.partition(":") for line in lines)}
     path = folder / "kinds.txt"
     attributes, intents = fields.get("dims", ()), fields.get("intents", ())
-    if len(set(attributes)) != 2 or not set(attributes) <= set(wordings):
-        raise TimingError("bad_config", f"[{name}] needs two attributes that have wordings", path=path)
+    if len(set(attributes)) != 2 or not set(attributes) <= set(values):
+        raise TimingError("bad_config", f"[{name}] needs two known attributes", path=path)
     if len(set(intents)) != INTENTS_PER_KIND or not set(intents) <= set(INTENTS):
         raise TimingError("bad_config", f"[{name}] needs {INTENTS_PER_KIND} known intents", path=path)
     return Kind(name, attributes, cast("tuple[Intent, ...]", intents))
 
 
-def _sections(path: Path) -> dict[str, tuple[str, ...]]:
+def _sections(path: Path) -> _Sections:
     found: dict[str, list[str]] = {}
     current: list[str] | None = None
     for number, raw in enumerate(read_text(path).splitlines(), start=1):

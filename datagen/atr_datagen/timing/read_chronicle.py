@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast, get_args
@@ -13,7 +13,7 @@ from atr_data.reading import read_text
 from atr_data.timing.events import AppCategory
 from atr_data.timing.faults import TimingError
 from atr_data.timing.intents import INTENTS, Intent
-from atr_datagen.timing.chronicle import DAY_MARK, MARK, Chronicle, Day, Kind, Line, Person, Plot
+from atr_datagen.timing.chronicle import DAY_MARK, MARK, Chronicle, Day, Fault, Kind, Line, Person, Plot
 from atr_datagen.timing.windows import in_focus, pages, title_fault
 
 KINDS, SCENE_LINES, REST = 10, (3, 6), 3
@@ -21,15 +21,6 @@ _TITLE, _SUMMARY, _TEXT, _QUERY = 90, 150, 260, 160
 _DAY_WORDS = re.compile(
     r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\byesterday\b|\btomorrow\b|\bweekends?\b", re.IGNORECASE
 )
-_PLACED = re.compile(r"(?:^|[ \"(])\{\w+\}(?:$|[ \",.);])")
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong in a file; `line` is 0 for the file as a whole."""
-
-    line: int
-    reason: str
 
 
 def read_chronicle(path: Path, kinds: Mapping[str, Kind]) -> Chronicle:
@@ -116,7 +107,7 @@ class _Reading:
         if len(parts) != 4:
             self.bad(number, "a scene is '<< KIND | THING, DETAIL | OTHER THING, ITS DETAIL | TARGET'")
             return
-        thing, detail, foil, its = (one.strip() for part in parts[1:3] for one in part.rpartition(",")[::2])
+        thing, detail, foil, its = (one.strip() for part in parts[1:3] for one in part.rpartition(", ")[::2])
         if not (thing and detail and foil and its):
             self.bad(number, "thing and detail are parted by a comma, on both sides")
             return
@@ -196,10 +187,15 @@ class _Reading:
             self.bad(0, f"'kinds:' names {KINDS} kinds that the lexicon has")
         if not self.loose or not self.follow or not any(day.lines for day in self.days):
             self.bad(0, "there are neither '??' nor '++' lines, or no events")
+        names = Counter(plot.name for day in self.days for plot in day.plots)
         for day in self.days:
             for plot in day.plots:
                 if plot.kind not in kinds:
                     self.bad(plot.number, f"{plot.kind} is not among the job's kinds")
+                if names[plot.name] > 1:
+                    self.bad(
+                        plot.number, f"{names[plot.name]} scenes are {plot.name!a}: their remarks go by that"
+                    )
 
     def _people(self, group: str) -> tuple[Person, ...]:
         found: list[Person] = []
@@ -230,17 +226,26 @@ def _line_faults(event: Line, attributes: set[str]) -> list[str]:
         found.append(fault)
     elif (shown := pages(event.title)) and shown[0] > shown[1]:
         found.append("a page beyond the last")
-    if day := _DAY_WORDS.search(f"{event.title} {event.said}"):
-        found.append(f"{day[0]!a}: write {{0}} for today's weekday, {{+1}}, {{-1}} ... for others")
     if set(MARK.findall(event.title)) & attributes:
         found.append("remarks stand in summaries and screen texts, not in titles")
-    for text in (event.summary, event.text):
-        for mark in MARK.finditer(text):
-            if mark[1].lower() in attributes:
-                if not _PLACED.search(text[max(0, mark.start() - 1) : mark.end() + 1]):
-                    found.append("a remark stands by itself: after ': ', a quotation mark or a comma")
-            elif not DAY_MARK.fullmatch(mark[0]):
-                found.append(f"nothing fills {mark[0]} here")
+    return [*found, *said_faults(f"{event.title} {event.said}", attributes)]
+
+
+def line_room(line: Line, mark: str) -> int:
+    """How many characters a remark may have in the place of its mark."""
+    host, most = (line.summary, _SUMMARY) if mark in line.summary else (line.text, _TEXT)
+    return most - len(host.replace(mark, ""))
+
+
+def said_faults(text: str, attributes: Collection[str] = ()) -> list[str]:
+    """Of what an event or a remark says: a weekday by its name, a mark that nothing fills."""
+    found = [
+        f"nothing fills {mark[0]} here"
+        for mark in MARK.finditer(text)
+        if mark[1] not in attributes and not DAY_MARK.fullmatch(mark[0])
+    ]
+    if day := _DAY_WORDS.search(text):
+        found.append(f"{day[0]!a}: write {{0}} for today's weekday, {{+1}}, {{-1}} ... for others")
     return found
 
 
@@ -261,8 +266,8 @@ def _plot_faults(plot: Plot, lines: list[Line], kind: Kind | None) -> list[str]:
     told = [name for line in lines for name in line.remarks]
     if wrong := set(told) - set(kind.attributes):
         found.append(f"{kind.name} has {' and '.join(kind.attributes)}, not {', '.join(sorted(wrong))}")
-    if any(not 1 <= told.count(name) <= 2 for name in kind.attributes):
-        found.append(f"a scene has one or two marks of {' and '.join(kind.attributes)} each")
+    if any(told.count(name) != 1 for name in kind.attributes):
+        found.append(f"a scene has one mark of {' and '.join(kind.attributes)} each")
     elif (
         max(min(n for n, one in enumerate(lines) if name in one.remarks) for name in kind.attributes)
         < len(lines) - 2

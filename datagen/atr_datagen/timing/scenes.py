@@ -5,15 +5,15 @@ Everything here is made without knowing what the user wants help with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from atr_datagen.timing.chronicle import MARK, Kind, Line, Plot
+from atr_datagen.timing.chronicle import Kind, Line, Plot
 from atr_datagen.timing.clock import Block
-from atr_datagen.timing.draws import lognormal
-from atr_datagen.timing.halves import halves
+from atr_datagen.timing.draws import keyed, lognormal
 from atr_datagen.timing.lexicon import Lexicon
+from atr_datagen.timing.settings import Settings
 from atr_datagen.timing.walk import Walk
 
 
@@ -29,60 +29,44 @@ class Staged:
     onset: float
 
 
-class Wordings:
-    """The wordings of a set, early and late. All its users share the halves: what anybody's history teaches
-    of a wording is of no use for anybody's evaluation days."""
-
-    def __init__(self, lexicon: Lexicon, seed: int, last_early_day: int) -> None:
-        self._last_early_day = last_early_day
-        self._halves = {
-            (name, value): halves(lines, seed, name, value)
-            for name, values in lexicon.wordings.items()
-            for value, lines in values.items()
-        }
-
-    def of(self, attribute: str, value: str, day: int) -> tuple[str, ...]:
-        early, late = self._halves[attribute, value]
-        return early if day <= self._last_early_day else late
-
-
 def stage_block(
-    random: Random, block: Block, walk: Walk, lexicon: Lexicon, wordings: Wordings
+    random: Random, block: Block, walk: Walk, lexicon: Lexicon, settings: Settings
 ) -> tuple[list[Line], list[Staged]]:
-    """The lines of a block as the user has them, and its scenes. Values are uniform and independent; what is
-    said twice is said in other words."""
+    """The lines of a block as the user has them, and its scenes. Values are uniform and independent."""
     day, number = walk.day(block.day), block.day
     last = block.first + len(block.steps)
-    lines = [walk.line(line, number) for line in day.lines[block.first : last]]
+    lines = list(day.lines[block.first : last])
     plots = [plot for plot in day.plots if block.first <= plot.first < last]
     found: list[Staged] = []
     for plot, following in zip(plots, [*plots[1:], None], strict=False):
         kind = lexicon.kinds[plot.kind]
-        values = {name: random.choice(sorted(lexicon.wordings[name])) for name in kind.attributes}
-        said = {name: random.sample(wordings.of(name, value, number), 2) for name, value in values.items()}
+        values = {name: random.choice(sorted(lexicon.values[name])) for name in kind.attributes}
+        told = {pair: remark(plot, *pair, settings, number) for pair in values.items()}
         places = range(plot.first - block.first, plot.last - block.first + 1)
         for place in places:
-            lines[place] = _with_remark(lines[place], said)
+            lines[place] = _with_remarks(lines[place], told)
         before = block.free_until - 8
         if following:
             before = min(before, block.steps[following.first - block.first] - 2)
         onset = _onset(random, block.steps[places[-1]], before, block.steps)
         found.append(Staged(kind, values, walk.plot(plot, number), places, onset))
-    return lines, found
+    return [walk.line(line, number) for line in lines], found
 
 
-def _with_remark(line: Line, said: dict[str, list[str]]) -> Line:
-    """The line with a remark for each of its marks, which is used up; with a capital for `{Urgency}`."""
+def remark(plot: Plot, attribute: str, value: str, settings: Settings, day: int) -> str:
+    """What states a value in a scene on a working day. All users of a set have the same wordings early and
+    the same ones late: what a history teaches of a wording is of no use for anybody's evaluation days."""
+    one, other = plot.remarks[attribute, value]
+    swapped = keyed(str(settings.seed), attribute, value, "late") < 0.5
+    return other if swapped == (day <= settings.history_days) else one
 
-    def fill(text: str) -> str:
-        for mark in MARK.findall(text):
-            remark = said[mark.lower()].pop()
-            text = text.replace(
-                f"{{{mark}}}", remark[0].upper() + remark[1:] if mark[0].isupper() else remark, 1
-            )
-        return text
 
-    return replace(line, summary=fill(line.summary), text=fill(line.text))
+def _with_remarks(line: Line, told: Mapping[tuple[str, str], str]) -> Line:
+    summary, text = line.summary, line.text
+    for (attribute, _), said in told.items():
+        mark = f"{{{attribute}}}"
+        summary, text = summary.replace(mark, said), text.replace(mark, said)
+    return replace(line, summary=summary, text=text)
 
 
 def _onset(random: Random, cue: float, before: float, steps: Sequence[float]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
 from atr_datagen.timing.cast import POOLS, Casting, exchanged, words_of
 from atr_datagen.timing.chronicle import DAY_MARK, Chronicle, Day, Line, Plot
@@ -49,6 +50,11 @@ class Walk:
         )
 
 
+def any_login(random: Random) -> str:
+    """A name by which somebody logs in."""
+    return random.choice("aehjkmst") + random.choice(POOLS["last"]).lower()
+
+
 def set_out(chronicles: Sequence[Chronicle], seed: int, number: int, user_id: str, days: int) -> Walk:
     """The walk of a set's `number`-th user. No job comes twice before all have come."""
     order = stream_of_chance("jobs", seed).sample(range(len(chronicles)), len(chronicles))
@@ -59,4 +65,4 @@ def set_out(chronicles: Sequence[Chronicle], seed: int, number: int, user_id: st
     staff = casting.of(chronicle.staff)
     passes = (start + days - 1) // len(chronicle.days) + 1
     names = tuple(staff | casting.of(chronicle.outside, staff.values()) for _ in range(passes))
-    return Walk(chronicle, start, names, random.choice("aehjkmst") + random.choice(POOLS["last"]).lower())
+    return Walk(chronicle, start, names, any_login(random))

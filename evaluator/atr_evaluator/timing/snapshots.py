@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from math import sqrt
 from typing import Any
 
@@ -77,7 +76,8 @@ def _last_before(events: Sequence[WorkEvent], onsets: Sequence[float]) -> list[s
 
 
 def _draw(event_ids: Sequence[str], size: int) -> list[str]:
-    return sorted(event_ids, key=lambda event_id: sha256(event_id.encode()).digest())[:size]
+    """Evenly over the days. A draw by a hash of the id would tell whoever sees one which half it is from."""
+    return [event_ids[(2 * n + 1) * len(event_ids) // (2 * size)] for n in range(size)]
 
 
 def score_snapshots(items: Sequence[Snapshot], answers: Mapping[str, Answer]) -> dict[str, Any]:

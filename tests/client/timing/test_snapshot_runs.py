@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
+from statistics import median_low as median
 
 import pytest
 
@@ -44,6 +46,17 @@ def test_nothing_but_the_moments_tells_the_halves_apart() -> None:
     changes = sum(a != b for a, b in pairwise(order))
     assert changes > len(order) / 4
     assert not any(sitting.last_event in sitting.sitting_id for sitting in STREAM.header.sittings)
+
+
+def test_no_hash_of_an_id_tells_the_halves_apart() -> None:
+    """An agent sees the ids of events, and may know how a set is made."""
+    right = total = 0
+    for user in generated(4):
+        items = snapshots(user.stream, user.gold)
+        hashes = [sha256(item.event_id.encode()).digest() for item in items]
+        right += sum((one > median(hashes)) == item.wanted for one, item in zip(hashes, items, strict=True))
+        total += len(items)
+    assert 0.38 < right / total < 0.62
 
 
 def test_snapshots_are_another_set_than_their_sittings() -> None:

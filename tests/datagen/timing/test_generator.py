@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -22,7 +21,6 @@ from atr_datagen.timing.cast import words_of
 from atr_datagen.timing.chronicle import DAY_MARK
 from atr_datagen.timing.clock import midnight, working_days
 from atr_datagen.timing.generate import decide, generate, write_set
-from atr_datagen.timing.halves import content_words, halves
 from atr_datagen.timing.lexicon import PUBLIC_LEXICON, load_lexicon
 from atr_datagen.timing.needs import decide_needs
 from atr_datagen.timing.settings import PUBLIC_SALT, Settings
@@ -31,7 +29,7 @@ from tests.support.timing_sets import generated
 
 LEXICON = load_lexicon()
 JOBS = [chronicle.job for chronicle in LEXICON.chronicles]
-ALLOTMENTS = Path(__file__).with_name("allotments.txt")
+ALLOTMENTS = Path(__file__).with_name("allotments")
 
 
 @cache
@@ -90,15 +88,17 @@ def test_colleagues_stay_and_those_outside_change_with_each_pass() -> None:
 
 
 def test_a_weekday_is_that_of_the_calendar() -> None:
-    """What the chronicle calls `{0}` alone in a text, the stream calls by the day on which it happens."""
+    """What chronicle and remarks call `{0}`, the stream calls by the day on which it happens."""
     found = 0
     for number in range(len(JOBS)):
         base = base_of(number)
         for day, (first, last) in zip(base.days, base.blocks, strict=True):
             said = " ".join(f"{event.summary} {event.screen_text}" for event in base.events[first:last])
             assert not DAY_MARK.search(said)
-            lines = base.walk.day(day).lines
-            marks = [int(mark) for line in lines for mark in DAY_MARK.findall(line.said)]
+            written = base.walk.day(day)
+            texts = [line.said for line in written.lines]
+            texts += [text for plot in written.plots for pair in plot.remarks.values() for text in pair]
+            marks = [int(mark) for text in texts for mark in DAY_MARK.findall(text)]
             weekday = base.events[first].t_release.weekday()
             wanted = {WEEKDAYS[(weekday + mark) % 5] for mark in marks}
             assert {word for word in WEEKDAYS if word in said} <= wanted
@@ -239,6 +239,13 @@ def test_burstiness_is_reached() -> None:
         assert user.stream.header.burstiness.self_help == pytest.approx(0.787, abs=0.02)
 
 
+def test_a_user_with_few_needs_reaches_it_too() -> None:
+    """Of all drawings of `remarks1` this one has the fewest needs; no length of its first episodes does."""
+    made = decide(base_of(24), Settings(salt="remarks1-7"), LEXICON)
+    assert len(made.gold.needs) < 100
+    assert made.stream.header.burstiness.self_help == pytest.approx(0.787, abs=0.02)
+
+
 @pytest.mark.parametrize(("target", "process"), [(0.7, "calendar"), (0.166, "regular")])
 def test_other_targets_can_be_asked_for(target: float, process: Any) -> None:
     settings = Settings(split="lite", target_b=target, process=process)
@@ -246,35 +253,22 @@ def test_other_targets_can_be_asked_for(target: float, process: Any) -> None:
     assert only.stream.header.burstiness.self_help == pytest.approx(target, abs=0.02)
 
 
-def test_the_halves_of_a_value_share_no_word() -> None:
-    for name, values in LEXICON.wordings.items():
-        for value, lines in values.items():
-            early, late = halves(lines, 0, name, value)
-            assert sorted(early + late) == sorted(lines)
-            assert abs(len(early) - len(late)) <= 4, (name, value)
-            shared = {w for line in early for w in content_words(line)} & {
-                w for line in late for w in content_words(line)
-            }
-            assert not shared, (name, value, shared)
-
-
-def test_a_scene_states_its_two_values_in_the_words_of_its_day() -> None:
-    base = base_of(0)
-    text = {e.event_id: f"{e.summary} {e.screen_text}".casefold() for e in base.events}
-    for scene in base.scenes:
-        said = "\n".join(text[name] for name in scene.event_ids)
-        for name, values in LEXICON.wordings.items():
-            for value, lines in values.items():
-                early, late = halves(lines, 0, name, value)
-                now, other = (early, late) if scene.day <= 16 else (late, early)
-                if scene.attributes.get(name) == value:
-                    assert any(line.casefold() in said for line in now)
-                assert not any(_stands(line, said) for line in other)
-
-
-def _stands(line: str, text: str) -> bool:
-    """As a remark, and not within a longer one."""
-    return re.search(rf"(^|[\"(:,] ?|\n){re.escape(line.casefold())}($|[\",.);]|\n)", text) is not None
+def test_a_scene_states_its_two_values_in_the_words_of_its_place_and_day() -> None:
+    """Of the two wordings of a value at a place, one is for the history and one for the last days, the same
+    one for all users and places."""
+    sides: dict[tuple[str, str, bool], set[int]] = {}
+    for number in range(3):
+        base = base_of(number)
+        text = {event.event_id: f"{event.summary} {event.screen_text}" for event in base.events}
+        for scene in base.scenes:
+            said = "\n".join(text[name] for name in scene.event_ids)
+            plot = base.staged[scene.scene_id].plot
+            for (name, value), pair in plot.remarks.items():
+                stated = [n for n, wording in enumerate(pair) if base.walk.said(wording, scene.day) in said]
+                assert len(stated) == (scene.attributes[name] == value), (plot.name, name, value)
+                sides.setdefault((name, value, scene.day <= 16), set()).update(stated)
+    assert all(len(found) == 1 for found in sides.values())
+    assert all(sides[name, value, True] != sides[name, value, False] for name, value, _ in sides)
 
 
 @pytest.mark.parametrize(
@@ -311,14 +305,21 @@ def test_too_few_self_help_events_are_refused() -> None:
 
 
 def private_lexicon(folder: Path) -> Path:
-    """The published one with every wording of an attribute spelled backwards."""
-    shutil.copytree(PUBLIC_LEXICON, folder)
-    for path in folder.glob("*.txt"):
-        if path.stem not in ("kinds", "injections"):
-            lines = path.read_text("utf-8").splitlines()
-            turned = [line if line.startswith("[") else line[::-1].strip() for line in lines]
-            path.write_text("\n".join(turned) + "\n", encoding="utf-8")
+    """The published words, and remarks for two of its chronicles: the published ones, back to front."""
+    (folder / "remarks").mkdir(parents=True)
+    for path in PUBLIC_LEXICON.glob("*.txt"):
+        shutil.copy(path, folder)
+    for path in sorted((PUBLIC_LEXICON / "remarks").glob("*.txt"))[:2]:
+        lines = path.read_text("utf-8").splitlines()
+        turned = [line if line.startswith("<<") else _turned(line) for line in lines]
+        (folder / "remarks" / path.name).write_text("\n".join(turned) + "\n", encoding="utf-8")
     return folder
+
+
+def _turned(line: str) -> str:
+    head, colon, texts = line.partition(":")
+    sides = [" ".join(reversed(text.split())) for text in texts.split("//")]
+    return f"{head}{colon} {' // '.join(sides)}"
 
 
 SECRET = "not-a-published-salt"
@@ -355,8 +356,8 @@ def test_a_private_set_needs_its_own_salt_and_words(
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("owner.txt", "[client]", "[colleague]", "2 values"),
-        ("kinds.txt", "dims: owner familiarity", "dims: owner mood", "two attributes"),
+        ("attributes.txt", "client: it", "colleague: it", r"\[owner\] has 2 values"),
+        ("kinds.txt", "dims: owner familiarity", "dims: owner mood", "needs two known attributes"),
         (
             "kinds.txt",
             "intents: error_correction coding",
@@ -379,27 +380,36 @@ def test_a_lexicon_that_falls_short_is_refused(
         load_lexicon(folder)
 
 
+@pytest.mark.parametrize("name", ["attributes.txt", "kinds.txt", "injections.txt", "remarks"])
+def test_a_lexicon_that_lacks_something_is_refused(tmp_path: Path, name: str) -> None:
+    folder = private_lexicon(tmp_path / "lexicon")
+    (folder / name).rename(tmp_path / "elsewhere")
+    with pytest.raises(TimingError, match=f"the lexicon has no {name}"):
+        load_lexicon(folder)
+
+
 def test_a_value_with_too_few_wordings_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "lexicon"
-    shutil.copytree(PUBLIC_LEXICON, folder)
-    lines = LEXICON.wordings["owner"]["mine"][:23]
-    rest = "".join(
-        f"[{value}]\n" + "\n".join(LEXICON.wordings["owner"][value]) + "\n"
-        for value in ("colleague", "client")
-    )
-    (folder / "owner.txt").write_text("[mine]\n" + "\n".join(lines) + "\n" + rest, encoding="utf-8")
-    with pytest.raises(TimingError, match="has 23 of 24"):
+    shutil.copytree(ALLOTMENTS, folder)
+    for path in PUBLIC_LEXICON.glob("*.txt"):
+        shutil.copy(path, folder)
+    with pytest.raises(TimingError, match="urgency hours has 2 of 24 wordings"):
         load_lexicon(folder)
 
 
 def test_a_lexicon_may_have_chronicles_of_its_own(tmp_path: Path) -> None:
-    folder = tmp_path / "lexicon"
-    shutil.copytree(PUBLIC_LEXICON, folder)
-    shutil.rmtree(folder / "chronicles")
-    assert [one.job for one in load_lexicon(folder).chronicles] == JOBS
+    folder = private_lexicon(tmp_path / "lexicon")
+    assert [one.job for one in load_lexicon(folder).chronicles] == JOBS[:2]
     (folder / "chronicles").mkdir()
-    shutil.copy(ALLOTMENTS, folder / "chronicles")
-    assert [one.job for one in load_lexicon(folder).chronicles] == ["secretary of an allotment association"]
+    shutil.copy(ALLOTMENTS / "chronicles" / "allotments.txt", folder / "chronicles")
+    with pytest.raises(TimingError, match=r"there is no remarks/allotments\.txt"):
+        load_lexicon(folder)
+    shutil.copy(ALLOTMENTS / "remarks" / "allotments.txt", folder / "remarks")
+    own = "secretary of an allotment association"
+    assert sorted(one.job for one in load_lexicon(folder).chronicles) == sorted([*JOBS[:2], own])
+    (folder / "remarks" / "allotments.txt").rename(folder / "remarks" / "gardens.txt")
+    with pytest.raises(TimingError, match=r"there is no chronicles/gardens\.txt"):
+        load_lexicon(folder)
 
 
 def test_sittings_are_short_and_start_a_block() -> None:

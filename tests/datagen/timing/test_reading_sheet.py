@@ -12,12 +12,13 @@ from click.testing import CliRunner
 
 from atr_client.cli.timing_commands import timing
 from atr_data.errors import DataError
+from atr_data.timing import TimingError
 from atr_datagen.timing.lexicon import load_lexicon
 from atr_datagen.timing.reading_sheet import DayReading, Origin, make_sheet, shares_right
 from tests.support.timing_sets import generated, saved_set
 
 STREAMS = [user.stream for user in generated(2)]
-ITEM = re.compile(r"\[([0-9a-f]{6})\]\n((?:\d\d:\d\d:\d\d \| [^|]+ \| .+ \| .+\n)+)")
+ITEM = re.compile(r"\[([0-9a-f]{6})\]\n((?:\d\d:\d\d:\d\d \| [^|]+ \| .+\n)+)")
 
 
 def test_a_sheet_shows_as_many_of_both_kinds_and_no_job_twice() -> None:
@@ -36,6 +37,35 @@ def test_a_sheet_leaves_out_self_help_and_planted_titles() -> None:
     shown = "".join(make_sheet(STREAMS, seed).text for seed in range(40))
     assert "asks the assistant" not in shown
     assert not any(title in shown for title in load_lexicon().injections)
+
+
+LINE = "09:00:{:02d} | mail | Inbox (3) | reads on{}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# a trade\nrole: editor\n09:00 | mail | Inbox (3) | reads\n", "line 3: bad_config: an event"),
+        ("09:00:00 | post | Inbox (3) | reads\n", "line 1: bad_config: an event"),
+        ("09:00:00 | mail | Inbox (3)\n", "line 1: bad_config: an event"),
+        ("".join(LINE.format(n, "") for n in range(13)) + "09:01:00 | mail | In | -\n", "13 events, 14"),
+    ],
+)  # fmt: skip
+def test_a_written_day_that_cannot_be_shown_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "day.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(TimingError, match=said):
+        make_sheet(STREAMS, 0, tmp_path)
+
+
+def test_a_written_day_is_shown_in_windows_as_a_users_is(tmp_path: Path) -> None:
+    lines = "".join(LINE.format(n, " | word for word" if n else "") for n in range(14))
+    (tmp_path / "day.txt").write_text(f"# a trade\nrole: editor\n{lines}", encoding="utf-8")
+    made = make_sheet(STREAMS, 0, tmp_path)
+    shown = {code: text.splitlines() for code, text in ITEM.findall(made.text)}
+    (written,) = (shown[code] for code, origin in made.key.items() if origin == "written")
+    assert re.fullmatch(r"09:00:00 \| (\w+) \| Inbox \(3\) - \1 \| reads on", written[0])
+    assert written[1].endswith("| reads on | word for word")
+    assert len(written) == 14
 
 
 def test_readers_are_scored_over_all_items_and_by_kind() -> None:
