@@ -7,13 +7,12 @@ command goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import anyio.to_thread
-import filelock
 
 from atr_client.cell.attempts import Attempts
 from atr_client.cell.cell_memory import check_server, layer_of_cell, note_snapshot, store_of_cell
@@ -21,9 +20,9 @@ from atr_client.cell.definition import Cell, CellResult
 from atr_client.cell.kept_sessions import KeptSessions
 from atr_client.cell.learn_freeze_test import LearnFreezeTest, check_statements
 from atr_client.cell.progress import Progress, Silent
-from atr_client.errors import CellBusy, StoreFault
+from atr_client.errors import StoreFault
 from atr_client.logs import cell_log, get_logger
-from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.cell_lock import only_writer
 from atr_client.outputs.manifest import (
     Manifest,
     ManifestFile,
@@ -40,9 +39,6 @@ from atr_data.files import write_atomic
 from atr_data.json_text import indented_json
 from atr_data.trajectory import Trajectory
 
-PATIENCE = 0.5
-"""Seconds in which a process that was killed just now lets go of a cell; one that only looks takes fewer."""
-
 _log = get_logger()
 
 
@@ -55,7 +51,7 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
     raises. Finished sessions stay in any case.
     """
     started = time.monotonic()
-    with _only_writer(cell.folder):
+    with only_writer(cell.folder):
         await anyio.to_thread.run_sync(_prepare, cell)
         with cell_log(cell.folder.run_log, cell.key.cell_id):
             existing = read_manifest(cell.folder.manifest)
@@ -79,17 +75,6 @@ async def run_cell(cell: Cell, progress: Progress | None = None) -> CellResult:
                 await anyio.to_thread.run_sync(cell.archive.commit, cell.folder)
             _log.info("cell done", sessions=len(trajectories))
             return CellResult(tuple(trajectories), row)
-
-
-def is_busy(folder: CellFolder, *, patience: float = PATIENCE) -> bool:
-    """Whether some process is writing to the cell right now, and goes on for so many seconds."""
-    if not folder.path.is_dir():
-        return False
-    try:
-        with filelock.FileLock(folder.lock, timeout=patience):
-            return False
-    except filelock.Timeout:
-        return True
 
 
 def _prepare(cell: Cell) -> None:
@@ -159,16 +144,6 @@ def _scored_row(cell: Cell, trajectories: Sequence[Trajectory], started: float) 
         duration=duration,
         verified=score.verified,
     )
-
-
-@contextmanager
-def _only_writer(folder: CellFolder) -> Generator[None]:
-    folder.create()
-    try:
-        with filelock.FileLock(folder.lock, timeout=PATIENCE):
-            yield
-    except filelock.Timeout as error:
-        raise CellBusy(f"another process is writing to {folder.path}") from error
 
 
 def _gated_manifest(cell: Cell, existing: dict[str, Any] | None) -> Manifest:

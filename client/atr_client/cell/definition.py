@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from atr_client.cell.learn_freeze_test import sessions_of
+from atr_client.cell.sessions import sessions_of
 from atr_client.outputs.cell_archive import CellArchive
 from atr_client.outputs.commits import Commits
 from atr_client.outputs.layout import CellFolder, CellKey

@@ -36,12 +36,6 @@ class Sessions(Protocol):
         ...
 
 
-def sessions_of(episode: Episode, variant: str) -> list[LearningSession | TestSession]:
-    """What is played, in the order of the protocol; oracles have no learning sessions."""
-    learning = [] if VARIANTS[variant].is_oracle else episode.ordered_learning_sessions()
-    return [*learning, *episode.test_sessions]
-
-
 def check_statements(episode: Episode, variant: str) -> None:
     """Raises PreflightError unless the statements that an oracle shows exist and are not empty."""
     told = VARIANTS[variant].statements

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from atr_client.cell.cell_runner import is_busy
 from atr_client.cli.failures import reported_errors
 from atr_client.errors import CellBusy, ConfigError
 from atr_client.outputs.cell_archive import BEGUN, FINISHED, unpack
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.layout import SUMMARY_FOLDER, CellFolder
 from atr_client.outputs.stores import Store, place_of
 from atr_evaluator import EXIT_INCOMPLETE, EXIT_OK

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import anyio
 
-from atr_client.cell.cell_runner import is_busy
 from atr_client.cli.failures import reported_errors
 from atr_client.cli.served import HttpRequest, announce, http_settings, log_on_standard_error
 from atr_client.errors import CellBusy, ConfigError
@@ -18,6 +17,7 @@ from atr_client.gateway.external_cell import EXTERNAL, ExternalPlay, external_de
 from atr_client.gateway.gateway_host import doors, serve_at_stdio, serve_over_http
 from atr_client.gateway.human_places import HUMAN, UserAt, human_places, play_at_pages
 from atr_client.logs import route_structlog
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.provenance import collect_provenance
 from atr_client.session.turns import SessionSettings
 from atr_client.sweep.config import LimitConfig, ModelChoice, RunConfig

@@ -10,10 +10,10 @@ from typing import cast
 
 import click
 
-from atr_client.cell.cell_runner import is_busy
-from atr_client.cell.learn_freeze_test import sessions_of
+from atr_client.cell.sessions import sessions_of
 from atr_client.cli.failures import reported_errors
 from atr_client.errors import ConfigError
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import aborted_row
 from atr_client.outputs.stored_cells import CellRecord, EpisodeShelf, all_cells, episode_of, find_cells
@@ -72,7 +72,7 @@ def _has_cells(folder: Path) -> bool:
 
 def _read_timing(cell: StoredCell) -> _Cell:
     found = list(_trajectories(cell.folder))
-    row, state = _state(cell.folder, running=cell.folder.is_busy())
+    row, state = _state(cell.folder, running=is_busy(cell.folder, patience=0))
     planned = max(len(found), planned_sessions(cell))
     return _Cell(cell.key.cell_id, state, planned, *_apart(found), row or {})
 

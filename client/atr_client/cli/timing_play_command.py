@@ -17,6 +17,7 @@ from atr_client.gateway.gateway_host import serve_at_stdio, serve_over_http
 from atr_client.gateway.timing_desk import TimingDesk
 from atr_client.gateway.timing_seat import timing_doors
 from atr_client.logs import route_structlog
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.manifest import gate, read_manifest
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.sweep.folders import check_writable, outputs_root
@@ -90,7 +91,7 @@ def external_desk_of(
         players=[player],
     )
     cell = cells[0]
-    if cell.folder.is_busy():
+    if is_busy(cell.folder, patience=0):
         raise CellBusy(f"another process is writing to {cell.folder.path}")
     existing = None if fresh else read_manifest(cell.folder.manifest)
     if existing is not None:

@@ -20,6 +20,7 @@ from atr_client.cli.run_command import EXIT_INTERRUPTED, RunRequest
 from atr_client.errors import CellBusy, ConfigError
 from atr_client.logs import terminal_log
 from atr_client.models.recording import chosen_exchanges
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.code_hash import code_hash
 from atr_client.outputs.layout import summary_path, utc_stamp
 from atr_client.outputs.spending import spent
@@ -68,7 +69,7 @@ def timing_run_command(request: RunRequest) -> int:
         click.echo("\n".join(cell.key.cell_id for cell in cells))
         return 0
     for cell in cells:
-        if cell.folder.is_busy():
+        if is_busy(cell.folder, patience=0):
             raise CellBusy(f"another process is writing to {cell.folder.path}")
     clients.meter.limit = config.limits.cost_usd
     if clients.meter.limit is not None and not fresh and request.replay is None:

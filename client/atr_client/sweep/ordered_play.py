@@ -9,10 +9,10 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from atr_client.cell.cell_runner import is_busy
 from atr_client.cell.isolation import outcome_of
 from atr_client.logs import terminal_log
 from atr_client.models.meter import Meter
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.layout import CellFolder
 from atr_client.outputs.rows import CellName, failed_row
 from atr_client.sweep.cell_order import CellOrder

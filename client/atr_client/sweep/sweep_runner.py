@@ -12,12 +12,13 @@ from typing import Any
 
 import anyio
 
-from atr_client.cell.cell_runner import is_busy, run_cell
+from atr_client.cell.cell_runner import run_cell
 from atr_client.cell.definition import Cell
 from atr_client.cell.isolation import outcome_of
 from atr_client.cell.progress import Progress, Silent
 from atr_client.errors import CellBusy, CellError
 from atr_client.outputs.cell_archive import FINISHED, bring_all
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.layout import SUMMARY_FOLDER, CellKey, summary_path, utc_stamp
 from atr_client.outputs.rows import Row, failed_row
 from atr_client.outputs.stores import Store

@@ -15,7 +15,7 @@ from atr_client.session.transcript import Transcript
 from atr_client.session.turns import End
 from atr_client.timing.agent_turns import ask
 from atr_client.timing.note_tool import FINISH_DAY, NotePad
-from atr_client.timing.sitting_runner import VARIANT
+from atr_client.timing.played_sitting import VARIANT
 from atr_client.timing.timing_prompts import day_prompt
 from atr_data.timing.events import Stream, WorkEvent
 from atr_data.trajectory import Trajectory

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from atr_client.logs import get_logger
 from atr_client.session.recorder import SessionRecorder
-from atr_client.timing.sitting_runner import VARIANT, PlayedSitting
+from atr_client.timing.played_sitting import VARIANT, PlayedSitting
 from atr_client.timing.timing_files import TimingFolder
 from atr_data import DataError, load_trajectory
 from atr_data.calls import CallLog, SessionStart, read_calls

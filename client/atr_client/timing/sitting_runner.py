@@ -14,9 +14,9 @@ from atr_client.session.readability import context_digest
 from atr_client.session.recorder import SessionRecorder
 from atr_client.session.transcript import Transcript
 from atr_client.timing.note_tool import NotePad
+from atr_client.timing.played_sitting import VARIANT, PlayedSitting
 from atr_client.timing.sitting_loop import SittingLimits, SittingLoop
 from atr_client.timing.timing_prompts import sitting_prompt, timing_prompt
-from atr_data.timing.decisions import SittingLog
 from atr_data.timing.set_folder import UserFiles
 from atr_data.trajectory import Trajectory
 from atr_servers.connections import connect
@@ -24,7 +24,6 @@ from atr_servers.timing.sitting import MemoryMode, Observation
 from atr_servers.timing.tools import DEFAULT_WINDOW, Workstream
 from atr_servers.workstream import serve_workstream
 
-VARIANT = "timing"
 SERVER = "workstream"
 
 
@@ -41,14 +40,6 @@ class SittingSettings:
     @property
     def keeps_notes(self) -> bool:
         return self.memory == "own" and self.notes
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedSitting:
-    """What was said and done, and the decisions in it."""
-
-    trajectory: Trajectory
-    log: SittingLog
 
 
 async def play_sitting(

@@ -18,6 +18,7 @@ import anyio
 from atr_client.cell.isolation import outcome_of
 from atr_client.logs import cell_log, get_logger
 from atr_client.models.meter import Meter
+from atr_client.outputs.cell_lock import only_writer
 from atr_client.outputs.manifest import Manifest, ManifestFile, completed, gate, read_manifest, resumed
 from atr_client.outputs.rows import cost_usd, usage_by_role
 from atr_client.outputs.served_models import ServedModels
@@ -28,8 +29,9 @@ from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.history_pass import history_days, play_day
 from atr_client.timing.kept_sittings import KeptSittings
 from atr_client.timing.note_tool import NotePad, as_remembered, noted, writes_by_tools
+from atr_client.timing.played_sitting import PlayedSitting
 from atr_client.timing.scoring_plays import score_plays
-from atr_client.timing.sitting_runner import PlayedSitting, SittingSettings, play_sitting
+from atr_client.timing.sitting_runner import SittingSettings, play_sitting
 from atr_client.timing.timing_files import TimingFolder, TimingKey
 from atr_client.timing.timing_players import AgentOf
 from atr_data import DataError
@@ -110,7 +112,7 @@ async def run_timing_cell(cell: TimingCell) -> Row:
     run, BudgetReached at the run's limit on cost, CellAbort when a session could not be played.
     """
     started = time.monotonic()
-    with cell.folder.writing():
+    with only_writer(cell.folder):
         if cell.fresh:
             cell.folder.clear()
         cell.folder.remove_temporary_files()

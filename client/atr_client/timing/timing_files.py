@@ -5,14 +5,9 @@ Names differ from those of episodes' cells, so that commands on episodes pass ov
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import filelock
-
-from atr_client.errors import CellBusy
 from atr_client.outputs.layout import CellFolder, check_file_name
 
 TOP = "timing"
@@ -102,23 +97,3 @@ class TimingFolder(CellFolder):
     def remove_temporary_files(self) -> None:
         for stale in self.path.rglob("*.tmp"):
             stale.unlink()
-
-    def is_busy(self) -> bool:
-        """Whether some process is writing to the cell right now."""
-        if not self.path.is_dir():
-            return False
-        try:
-            with filelock.FileLock(self.lock, timeout=0):
-                return False
-        except filelock.Timeout:
-            return True
-
-    @contextmanager
-    def writing(self) -> Generator[None]:
-        """Raises CellBusy when another process writes to the cell."""
-        self.create()
-        try:
-            with filelock.FileLock(self.lock, timeout=0):
-                yield
-        except filelock.Timeout as error:
-            raise CellBusy(f"another process is writing to {self.path}") from error

@@ -22,8 +22,9 @@ from atr_client.timing.choosers.chooser import User
 from atr_client.timing.choosers.simple import Never
 from atr_client.timing.history_pass import history_days, play_day
 from atr_client.timing.note_tool import NotePad, writes_by_tools
+from atr_client.timing.played_sitting import VARIANT
 from atr_client.timing.sitting_loop import SittingLimits
-from atr_client.timing.sitting_runner import VARIANT, SittingSettings, play_sitting
+from atr_client.timing.sitting_runner import SittingSettings, play_sitting
 from atr_client.timing.timing_config import TimingConfig
 from atr_client.timing.timing_players import ModelPlayer, chosen_players
 from atr_client.timing.timing_results import stored_cells

@@ -17,8 +17,9 @@ from atr_client.session.prompting import prompt_hashes
 from atr_client.sweep.endpoints import ModelClients
 from atr_client.timing.choosers.chooser import User
 from atr_client.timing.note_tool import LONGEST_NOTE
+from atr_client.timing.played_sitting import VARIANT
 from atr_client.timing.sitting_loop import SittingLimits
-from atr_client.timing.sitting_runner import VARIANT, SittingSettings
+from atr_client.timing.sitting_runner import SittingSettings
 from atr_client.timing.timing_cell import TimingCell
 from atr_client.timing.timing_config import TimingConfig
 from atr_client.timing.timing_files import TimingKey

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from atr_client.cell.cell_runner import is_busy, run_cell
+from atr_client.cell.cell_runner import run_cell
 from atr_client.cell.definition import Cell, CellOptions
 from atr_client.cell.progress import Silent
 from atr_client.errors import BudgetReached, CellAbort, CellBusy, StoreFault
 from atr_client.outputs.cell_archive import CellArchive
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.layout import CellKey
 from atr_client.outputs.stores import Store
 from atr_data.calls import SessionStart, read_calls

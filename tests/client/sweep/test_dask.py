@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from atr_client.cell.cell_runner import is_busy
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.outputs.layout import CellFolder
 from tests.support.command import run_cli, trajectories, write_config
 from tests.support.dask_cluster import dask_cluster

@@ -29,7 +29,7 @@ import sys
 import time
 from pathlib import Path
 
-from atr_client.cell.cell_runner import is_busy
+from atr_client.outputs.cell_lock import is_busy
 from atr_client.cell.definition import CellOptions
 from atr_client.cell.progress import Silent
 from atr_client.sweep.cell_queue import CellQueue

@@ -15,8 +15,9 @@ from atr_client.session.layers import named_layer
 from atr_client.session.recorder import SessionRecorder
 from atr_client.timing.history_pass import history_days, play_day
 from atr_client.timing.note_tool import NotePad, as_remembered, noted
+from atr_client.timing.played_sitting import PlayedSitting
 from atr_client.timing.sitting_loop import SittingLimits
-from atr_client.timing.sitting_runner import PlayedSitting, SittingSettings, play_sitting
+from atr_client.timing.sitting_runner import SittingSettings, play_sitting
 from atr_data.calls import LogRecord
 from atr_data.trajectory import Message, ToolCall
 from tests.support.timing_sets import event, files_of, generated, need, tiny_gold, tiny_stream
