@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import anyio
 import click
 
 from atr_client.cli.failures import UsageFault, reported_errors
@@ -19,7 +18,6 @@ from atr_client.cli.timing_sheet_commands import score_sheet_command, sheet_comm
 from atr_client.timing.baselines import BASELINES, make_baseline
 from atr_client.timing.choosers.chooser import User
 from atr_client.timing.gates import SALTS, check_sets
-from atr_client.timing.playing import play_user
 from atr_client.timing.table import render_gates, sitting_table
 from atr_client.timing.timing_results import conditions, render_condition
 from atr_client.timing.timing_set import TimingSet
@@ -134,6 +132,8 @@ def _drawn(bases: Sequence[Base], settings: Settings, lexicon: Lexicon) -> list[
 @click.option("--logs", type=_FOLDER, help="Folder to write each player's decisions to.")
 def baselines(folder: Path, players: tuple[str, ...], logs: Path | None) -> None:
     """Play the players without a model through the server, and print their table."""
+    import anyio
+
     with reported_errors():
         users = [User(files.stream, files.gold) for files in load_set(folder)]
         rows: dict[str, dict[str, Any]] = {}
@@ -149,6 +149,8 @@ def baselines(folder: Path, players: tuple[str, ...], logs: Path | None) -> None
 
 
 async def _play_all(name: str, users: Sequence[User]) -> list[UserPlay]:
+    from atr_client.timing.playing import play_user
+
     return [await play_user(make_baseline(name, user, users), user) for user in users]
 
 

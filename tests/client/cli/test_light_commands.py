@@ -20,6 +20,7 @@ PLAYING = {
 COMMANDS = {
     "--help": set[str](),
     "score --help": set[str](),
+    "timing --help": {"pydantic", "rich", "structlog"},
     "score CELLS": {"pydantic", "rich"},
     "score CELLS --no-cross-check": {"pydantic", "rich"},
     "table CELLS": {"pydantic"},
