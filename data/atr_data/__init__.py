@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from atr_data.lazy_names import loaded_on_use
 
 if TYPE_CHECKING:
     from atr_data.episode import Episode
@@ -27,23 +28,19 @@ __all__ = [
     "validate_episode",
 ]
 
-_HOME = {
-    "DataError": "errors",
-    "Episode": "episode",
-    "Finding": "validate",
-    "Trajectory": "trajectory",
-    "load_episode": "load",
-    "load_trajectory": "load",
-    "named_episode": "select",
-    "named_episodes": "select",
-    "packaged_episodes_dir": "select",
-    "select_episodes": "select",
-    "validate_episode": "validate",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Loads the public names on first use: a command's `--help` must not wait for pydantic."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = loaded_on_use(
+    __name__,
+    {
+        "DataError": "errors",
+        "Episode": "episode",
+        "Finding": "validate",
+        "Trajectory": "trajectory",
+        "load_episode": "load",
+        "load_trajectory": "load",
+        "named_episode": "select",
+        "named_episodes": "select",
+        "packaged_episodes_dir": "select",
+        "select_episodes": "select",
+        "validate_episode": "validate",
+    },
+)

@@ -102,11 +102,11 @@ def open_for_append(path: Path) -> BinaryIO:
 
 
 @contextmanager
-def naming(path: StrPath) -> Generator[None]:
+def naming(path: Path) -> Generator[None]:
     """Puts the file's name into a failure that has none: "no space left" alone helps nobody."""
     try:
         yield
     except OSError as error:
         if error.filename is None and error.errno is not None:
-            error.filename = os.fspath(path)
+            error.filename = str(path)
         raise

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from atr_data.lazy_names import loaded_on_use
 
 if TYPE_CHECKING:
     from atr_memory.layer import (
@@ -48,33 +49,29 @@ __all__ = [
     "seen_text",
 ]
 
-_HOME = {
-    "CONTEXT": "layers.whole_text",
-    "DISTILLED": "transcript",
-    "LAYER_KINDS": "registry",
-    "NAMED_LAYERS": "registry",
-    "NONE": "layers.whole_text",
-    "Answer": "layer",
-    "Entry": "store",
-    "FinishedSession": "layer",
-    "Kept": "layer",
-    "LayerHelp": "registry",
-    "Learned": "layer",
-    "MemoryFault": "layer",
-    "MemoryLayer": "layer",
-    "MemoryStore": "store",
-    "Offer": "layer",
-    "Ranking": "text_search",
-    "StoreError": "store",
-    "build_memory_server": "server",
-    "render_transcript": "transcript",
-    "seen_digest": "layer",
-    "seen_text": "layer",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Loads the public names on first use: whoever reads transcripts must not wait for MCP."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = loaded_on_use(
+    __name__,
+    {
+        "CONTEXT": "layers.whole_text",
+        "DISTILLED": "transcript",
+        "LAYER_KINDS": "registry",
+        "NAMED_LAYERS": "registry",
+        "NONE": "layers.whole_text",
+        "Answer": "layer",
+        "Entry": "store",
+        "FinishedSession": "layer",
+        "Kept": "layer",
+        "LayerHelp": "registry",
+        "Learned": "layer",
+        "MemoryFault": "layer",
+        "MemoryLayer": "layer",
+        "MemoryStore": "store",
+        "Offer": "layer",
+        "Ranking": "text_search",
+        "StoreError": "store",
+        "build_memory_server": "server",
+        "render_transcript": "transcript",
+        "seen_digest": "layer",
+        "seen_text": "layer",
+    },
+)

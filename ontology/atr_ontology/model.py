@@ -194,26 +194,13 @@ def names_object(name: str) -> bool:
 def load_ontology() -> Ontology:
     """The ontology that ships with the package."""
     text = files("atr_ontology").joinpath("tools.yaml").read_text(encoding="utf-8")
-    loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw = _plain(cast(yaml.Node, yaml.compose(text, loader)))  # pyright: ignore[reportUnknownMemberType]
+    raw = cast(dict[str, Any], yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     return Ontology(
         version=raw["version"],
         domains={name: _domain(name, value) for name, value in raw["domains"].items()},
         base_tools=_tools(raw["base"]),
         session_tools=_tools(raw["session"]),
     )
-
-
-def _plain(node: yaml.Node) -> Any:
-    """The values of the file. (The constructor of the library knows many more kinds, and takes as long again
-    as everything else here, at each start.)"""
-    if isinstance(node, yaml.MappingNode):
-        pairs = cast("list[tuple[yaml.ScalarNode, yaml.Node]]", node.value)
-        return {key.value: _plain(value) for key, value in pairs}
-    if isinstance(node, yaml.SequenceNode):
-        return [_plain(item) for item in cast("list[yaml.Node]", node.value)]
-    text, kind = cast(str, node.value), node.tag.rpartition(":")[2]
-    return text == "true" if kind == "bool" else int(text) if kind == "int" else text
 
 
 def _domain(name: str, raw: dict[str, Any]) -> Domain:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -444,16 +443,3 @@ def test_an_unknown_domain_names_the_six() -> None:
         ONTOLOGY.domain("banking")
     assert "banking" in str(caught.value)
     assert all(name in str(caught.value) for name in DOMAINS)
-
-
-def test_the_file_holds_no_kind_of_value_that_its_reader_does_not_know() -> None:
-    text = files("atr_ontology").joinpath("tools.yaml").read_text(encoding="utf-8")
-
-    def values(value: Any) -> Iterator[Any]:
-        if isinstance(value, dict | list):
-            for one in value.values() if isinstance(value, dict) else value:
-                yield from values(one)
-        else:
-            yield value
-
-    assert {type(value) for value in values(yaml.safe_load(text))} <= {str, bool, int}

@@ -81,7 +81,7 @@ async def _router(file: Path | None, every: int) -> list[str]:
 
 async def _classifier(comparison: TextComparison, every: int) -> list[str]:
     found: list[str] = []
-    chosen_encoder(comparison)
+    chosen_encoder(comparison)  # refused here as everywhere; each group of writers has one of its own
     for hands, known in _KNOWLEDGE.items():
         heading = f"classifier ({comparison}, {known}), each group of writers left out"
         result = await measure_classifier(islice(own_questions(comparison, hands), 0, None, every))

@@ -20,6 +20,11 @@ _LONGEST_NAME = 200
 _LONGEST_SEGMENT = 255
 
 
+def model_name(model: str) -> str:
+    """The id of a model as names of files and folders have it."""
+    return model.replace("/", "-")
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class CellKey:
     """What makes one cell: the same key gives the same folder in every command.
@@ -46,7 +51,7 @@ class CellKey:
             ("persona id", self.persona_id),
             ("episode id", self.episode_id),
             ("episode id", self.short_episode),
-            ("model id", self._model_name),
+            ("model id", model_name(self.model)),
             ("memory layer", self.layer or "default"),
         ):
             check_file_name(what, name)
@@ -76,16 +81,12 @@ class CellKey:
         return self.episode_id.removeprefix(f"{self.persona_id}_")
 
     @property
-    def _model_name(self) -> str:
-        return self.model.replace("/", "-")
-
-    @property
     def relative_path(self) -> PurePosixPath:
         """The cell's folder below the outputs root. Oracle cells leave the episode out: see `seed`."""
         panel = ORACLE_FOLDER if VARIANTS[self.variant].is_oracle else self.short_episode
         segment = [
             self.variant,
-            f"model-{self._model_name}",
+            f"model-{model_name(self.model)}",
             f"layer-{self.layer or 'default'}",
             "noseed" if self.seed is None else f"seed{self.seed:03d}",
             *(["hook"] if self.hook else []),

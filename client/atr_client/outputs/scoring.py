@@ -39,9 +39,8 @@ def score_folder(
         manifest=told.manifest,
     )
     if trace_footers and source == "trajectories":
-        traces = str(folder.traces)
         for result in score.document["session_results"]:
             if not result.get("missing"):
                 with suppress(FileNotFoundError):
-                    put_footer(f"{traces}/{result['session_id']}.txt", trace_footer(result))
+                    put_footer(folder.trace(result["session_id"]), trace_footer(result))
     return score

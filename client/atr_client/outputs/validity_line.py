@@ -11,7 +11,7 @@ from pathlib import Path
 
 from atr_client.agents import RULE_BLIND_MODELS
 from atr_client.outputs.evaluations import read_evaluation
-from atr_client.outputs.layout import CellFolder
+from atr_client.outputs.layout import CellFolder, model_name
 from atr_client.outputs.scored_cells import scored_cell
 from atr_client.outputs.stored_cells import CellRecord
 from atr_evaluator import LEVEL, Comparison
@@ -21,15 +21,15 @@ from atr_evaluator.aggregate.settings import Group, ScoredCell
 NONE_RAN = "no rule-blind model has run on these tests (run adds them with --nulls)"
 
 
-_NAMES = tuple(f"__model-{model.replace('/', '-')}__" for model in RULE_BLIND_MODELS)
-"""How the folders of their cells are called."""
+_PARTS = frozenset(f"model-{model_name(model)}" for model in RULE_BLIND_MODELS)
+"""Of the names of their cells' folders."""
 
 
 def rule_blind_cells(cells: Sequence[ScoredCell], root: Path | None) -> list[ScoredCell]:
     """The cells of rule-blind models among the scored ones, and all others below the outputs root."""
     found = {Path(cell.folder).resolve(): cell for cell in cells if cell.blind}
-    named = (path.parent for path in root.glob("*/*/*__model-offline-*/eval.json")) if root else ()
-    for folder in (path.resolve() for path in named if any(name in path.name for name in _NAMES)):
+    scored = (path.parent for path in root.glob("*/*/*/eval.json")) if root else ()
+    for folder in (path.resolve() for path in scored if not _PARTS.isdisjoint(path.name.split("__"))):
         cell = CellFolder(folder)
         if folder not in found and CellRecord.of(cell).model in RULE_BLIND_MODELS:
             found[folder] = scored_cell(cell, read_evaluation(cell))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from atr_client.outputs.layout import CellFolder, check_file_name
+from atr_client.outputs.layout import CellFolder, check_file_name, model_name
 
 TOP = "timing"
 
@@ -29,16 +29,12 @@ class TimingKey:
 
     def __post_init__(self) -> None:
         check_file_name("set name", self.set_name)
-        check_file_name("model id", self._model_name)
-
-    @property
-    def _model_name(self) -> str:
-        return self.model.replace("/", "-")
+        check_file_name("model id", model_name(self.model))
 
     @property
     def cell_id(self) -> str:
         segment = [
-            f"model-{self._model_name}",
+            f"model-{model_name(self.model)}",
             f"memory-{self.memory}",
             f"window-{self.history_window_s}",
             *([f"layer-{self.layer}"] if self.layer else []),

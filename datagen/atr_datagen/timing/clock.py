@@ -22,6 +22,8 @@ _NO_REST = 3
 """How many events a block rather ends sooner or later than where nobody would leave the desk."""
 
 _WORDS_OF_ANY, _REMARK_WORDS, _LONG, _TOIL_SIGMA = 2, 9, 6, 0.45
+"""How long an event takes goes with what is said of it: words that count for every event, words of a remark
+whichever it will be, how many times as much a long one counts, and how much chance there is in it."""
 
 _SCENE_ROOM = 14.0
 """Seconds between a scene's last event and the next scene, at the least."""

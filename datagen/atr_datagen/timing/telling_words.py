@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from atr_datagen.timing.chronicle import MARK, Chronicle
 
@@ -48,7 +49,9 @@ def shared_words(chronicle: Chronicle) -> Iterator[Shared]:
             for side, text in zip(sides, pair, strict=True):
                 side.append(content_words(text))
     for attribute, values in texts.items():
-        counts = {value: [Counter(_chain(side)) for side in sides] for value, sides in values.items()}
+        counts = {
+            value: [Counter(chain.from_iterable(side)) for side in sides] for value, sides in values.items()
+        }
         everywhere: Counter[str] = Counter()
         for one, other in counts.values():
             everywhere += one + other
@@ -69,8 +72,3 @@ def content_words(text: str) -> set[str]:
     plain = MARK.sub(" ", text).casefold()
     words = "".join(c if c.isalnum() else " " for c in plain).split()
     return {word[:5] for word in words if len(word) >= _SHORTEST and word not in _COMMON}
-
-
-def _chain(side: list[set[str]]) -> Iterator[str]:
-    for words in side:
-        yield from words

@@ -13,10 +13,9 @@ from functools import cache, lru_cache, reduce
 from math import floor, nan
 from operator import add
 from random import Random
-from struct import iter_unpack
 
 RESAMPLES, ALPHA = 1000, 0.05
-_SEED, _WORDS = 42, 4096
+_SEED = 42
 ENOUGH_PERSONAS = 10
 """From so many personas on, whole personas are drawn. With fewer a bootstrap over them is far too sure of
 itself (docs/scores.md has how far), and tests are what is drawn."""
@@ -28,14 +27,16 @@ NO_INTERVAL: Interval = (nan, nan)
 @cache
 def draws(clusters: int, resamples: int = RESAMPLES) -> tuple[tuple[int, ...], ...]:
     """Which clusters each resample draws, with replacement: as `random.Random(42).randrange(clusters)` gives
-    them in CPython, spelled out so that no version of it matters: of each word of 32 bits the uppermost, and
-    the next word where those are no cluster."""
-    shift, random = 32 - clusters.bit_length(), Random(_SEED)
-    drawn: list[int] = []
-    while len(drawn) < clusters * resamples:
-        words = random.getrandbits(32 * _WORDS).to_bytes(4 * _WORDS, "little")
-        drawn += [n for (word,) in iter_unpack("<I", words) if (n := word >> shift) < clusters]
-    return tuple(tuple(drawn[n * clusters : (n + 1) * clusters]) for n in range(resamples))
+    them in CPython, spelled out so that no version of it matters."""
+    bits, random = clusters.bit_length(), Random(_SEED)
+
+    def one() -> int:
+        drawn = random.getrandbits(bits)
+        while drawn >= clusters:
+            drawn = random.getrandbits(bits)
+        return drawn
+
+    return tuple(tuple(one() for _ in range(clusters)) for _ in range(resamples))
 
 
 @cache
